@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libashlar-field.a has of its own: small heaps, costs, and misuse without a system. */
+/* Parts that libashlar-field.a alone has: small heaps, costs, and misuse without a system. */
 #include "support/misuse.h"
 
 #include "field/cost.h" /* whose names that one has for parameters */

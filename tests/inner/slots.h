@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of slabs and their records have in common. */
+/* Common parts of the tests of slabs and their records. */
 #ifndef TESTS_INNER_SLOTS_H
 #define TESTS_INNER_SLOTS_H
 
@@ -15,7 +15,7 @@ static inline struct slot_ref place_of(void *p)
 	return at;
 }
 
-/* The current slab of the class; NULL: there is none. */
+/* Returns the current slab of the class, or NULL. */
 static inline struct slab *current_slab(const struct owner *o, unsigned class)
 {
 	return o->bins[class].slab != 0 ? bin_slab(o, &o->bins[class]) : NULL;
@@ -29,7 +29,7 @@ static inline unsigned slots_at_hand(const struct owner *o, unsigned class)
 	return s == NULL || s->ready == 0 ? 0 : bits_count(s->free[bits_lowest(s->ready)]);
 }
 
-/* What a releasing thread does after it has set the pending bit. */
+/* The steps of a releasing thread after it has set the pending bit. */
 static inline void enter_by_hand(struct owner *o, struct slab *s)
 {
 	unsigned i = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests ask about an owner record's spares. */
+/* Questions of tests about an owner record's spares. */
 #ifndef TESTS_INNER_SPARES_H
 #define TESTS_INNER_SPARES_H
 

@@ -63,7 +63,7 @@ TEST(info_a_released_block_is_a_free_block, 10)
 {
 	static const size_t sizes[] = {1, 100, 5000, 20000, 33000, 100000, 1100000, 1100000};
 	enum { KINDS = sizeof sizes / sizeof *sizes };
-	void *p[3 * KINDS], *much = ash_alloc(40 << 20); /* a quarter of it stays of what is free */
+	void *p[3 * KINDS], *much = ash_alloc(40 << 20); /* a quarter of this number may stay free */
 	size_t before;
 
 	for (unsigned i = 0; i < 3 * KINDS; i++)
@@ -76,7 +76,7 @@ TEST(info_a_released_block_is_a_free_block, 10)
 	ash_release(much);
 }
 
-/* What M_TRIM_THRESHOLD (-1) does: tests/check/settings.sh. */
+/* tests/check/settings.sh has the effect of M_TRIM_THRESHOLD (-1). */
 TEST(info_mallopt_answers_as_glibc, 10)
 {
 	for (int parameter = -20; parameter <= 20; parameter++)
@@ -201,6 +201,6 @@ TEST(info_stats_of_threads, 10)
 			  (unsigned long)sayers[k].self, blocks, blocks * 3072);
 		CHECK_EQ(rt_number_in(NOT_NULL(rt_strstr(NOT_NULL(rt_strstr(text, row)), "; released by others: "))), k == 5);
 	}
-	/* What the one that left has. */
+	/* The blocks of the thread that left. */
 	CHECK(rt_strstr(text, "ashlar: no thread: 1 blocks of 3072 bytes, in slabs of ") != NULL);
 }

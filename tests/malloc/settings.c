@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What malloc's settings from the environment are written to: the program's defaults, and then they count. */
+/* malloc's settings from the environment are written to the program's defaults, which count from then on. */
 #include "ashlar.h"
 #include "rt.h"
 

@@ -113,7 +113,7 @@ TEST(told_right, 20)
 	CHECK(st.blocks == 0 && ash_check() == 0);
 }
 
-/* What realloc kept in place, or grew there, has any size that it may have been asked for. */
+/* A block that realloc kept in place, or grew there, has any size that it may have been asked for. */
 TEST(told_after_realloc, 20)
 {
 	for (size_t size = 1; size <= 3 * MIB; size += size / 3 + 1)
@@ -122,7 +122,7 @@ TEST(told_after_realloc, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What stayed where it is, as there was no memory for a smaller block. */
+/* A block that stayed where it is, because there was no memory for a smaller block. */
 static void without_memory(bool aligned)
 {
 	void *p = malloc(600000), *q = malloc(600000);
@@ -233,7 +233,7 @@ TEST(told_wrong, 30)
 	alignment_told = 24; /* none at all */
 	refused_for("alignment", "free_aligned_sized", use_free_aligned, malloc(3 * MIB), 3 * MIB);
 	refused("operator delete", use_delete_sized, malloc(32), 16);
-	/* One whose class stays is none that was kept. */
+	/* A block whose class stays does not count as kept. */
 	free_sized(realloc(malloc(1024), 962), 962);
 	refused("free_sized", use_free_sized, malloc(1024), 600);
 	/* Once a block was kept, half of its bytes may have been asked for, and less not. */
@@ -261,7 +261,7 @@ static void of_another(void *blocks)
 		((void **)blocks)[i++] = malloc(size);
 }
 
-/* What is not seen does no harm: the block is released, and no other. */
+/* A wrong size that is not seen does no harm: the block is released, and no other. */
 TEST(told_wrong_unseen, 20)
 {
 	static void *blocks[128];

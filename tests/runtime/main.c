@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of tests: what has no main of its own gets this one from the archive. */
+/* The main of tests: a program without a main of its own gets this one from the archive. */
 #include "rt.h"
 
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

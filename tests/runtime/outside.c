@@ -77,7 +77,7 @@ bool rt_write(int fd, const void *bytes, size_t length)
 
 bool rt_list(const char *folder, void (*see)(void *context, const char *name), void *context)
 {
-	/* What the kernel fills in: inode, offset, length, type, name. */
+	/* The kernel fills in inode, offset, length, type, name. */
 	enum { LENGTH_AT = 16, NAME_AT = 19 };
 	_Alignas(8) char entries[8192];
 	int fd = rt_open(folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files, and the memory and threads of other processes: what tools/look reads. */
+/* Files, and the memory and threads of other processes, for tools/look. */
 #ifndef RT_OUTSIDE_H
 #define RT_OUTSIDE_H
 
@@ -19,9 +19,9 @@ int64_t rt_read_at(int fd, void *out, size_t bytes, uint64_t offset);
 bool rt_write(int fd, const void *bytes, size_t length);
 /* Calls see() with each name in the folder.  False: it cannot be read. */
 bool rt_list(const char *folder, void (*see)(void *context, const char *name), void *context);
-/* The text that a link holds, NUL-terminated.  False: none. */
+/* Gives the text that a link holds, NUL-terminated; returns false if there is no text. */
 bool rt_link_text(const char *path, char *out, size_t size);
-/* Columns of the terminal; 0: it is none. */
+/* Returns the columns of the terminal, or 0 if there is no terminal. */
 unsigned rt_columns(int fd);
 
 /* ---- another process ---- */

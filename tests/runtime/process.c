@@ -74,7 +74,7 @@ void rt_be_killed(void)
 		rt_kill(arch_getpid(), SIGKILL);
 }
 
-/* Reads to the end; what does not fit is dropped, as otherwise the writer would block. */
+/* Reads to the end; text that does not fit is dropped, because otherwise the writer would block. */
 static void read_text(long fd, char *text, size_t size)
 {
 	char dropped[256];

@@ -38,13 +38,13 @@ bool rt_is_terminal(int fd);
 size_t rt_strlen(const char *s);
 int rt_strcmp(const char *a, const char *b);
 char *rt_strstr(const char *hay, const char *needle);
-uint64_t rt_number_in(const char *text); /* the first one; 0: there is none */
+uint64_t rt_number_in(const char *text); /* the first number, or 0 */
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 void *memset(void *to, int byte, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 
-/* ---- memory from the kernel; NULL: none ---- */
+/* ---- memory from the kernel, or NULL ---- */
 void *rt_map(size_t bytes);
 void *rt_map_shared(size_t bytes); /* children of fork write the same memory */
 void rt_unmap(void *p, size_t bytes);
@@ -59,7 +59,7 @@ int rt_memory_file(const char *name);
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
 bool rt_write_file(const char *path, const char *text); /* a setting; false: refused */
-/* The number behind `name` in a file of the kernel's, "": the first word; SIZE_MAX: none. */
+/* Returns the number behind `name` ("" stands for the first word) in a file of the kernel's, or SIZE_MAX. */
 size_t rt_number_of(const char *path, const char *name);
 size_t rt_resident(void);	 /* bytes of RSS now, as the pages are            */
 size_t rt_resident_peak(void);	 /* VmHWM in bytes, of this address space         */
@@ -150,7 +150,7 @@ struct rt_test {
 		__VA_ARGS__;                                                                       \
 	}                                                                                          \
 	_Static_assert(true, "a semicolon follows")
-/* A row of tests that are all one call: TEST_CALL(name, seconds, function(what differs)); */
+/* A row of tests that are all one call: TEST_CALL(name, seconds, function(arguments that differ)); */
 #define TEST_CALL(id, limit, call)                                                                 \
 	TEST(id, limit)                                                                            \
 	{                                                                                          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program was started with; the start itself is libashlar_start.a (sys/start). */
+/* The arguments and environment of the program; the start itself is libashlar_start.a (sys/start). */
 #include "ashlar_start.h"
 #include "rt.h"
 

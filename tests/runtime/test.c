@@ -13,7 +13,7 @@ enum { STATUS_PASSED = 0, STATUS_SKIPPED = 98, STATUS_FAILED = 99 };
 
 enum {
 	RT_QEMU_FACTOR = 20,
-	RT_CPU_FACTOR = 4, /* several threads, and what contention costs them */
+	RT_CPU_FACTOR = 4, /* several threads, and their contention */
 	RT_CLOCK_FACTOR = 10, /* a busy machine: other processes take the rest */
 	RT_NAPS_FACTOR = 60,
 	LEAST_SECONDS = 60,   /* no limit is shorter: machines differ, and others compute beside */
@@ -153,7 +153,7 @@ static bool wait_for(long pid, struct progress p, int *status, struct rusage *us
 	return ended;
 }
 
-/* What it took: by the clock, and of processors (it and those it waited for), in milliseconds. */
+/* Its time by the clock, and of processors (its own and its children's), in milliseconds. */
 struct cost {
 	uint64_t clock, processor;
 };
@@ -219,7 +219,7 @@ static void run_test(const struct rt_test *test, struct totals *totals)
 	       (struct cost){(rt_now() - start) / MILLISECOND, processor_time(&used)}, totals);
 }
 
-/* Matched by an argument, or no argument selects; and by none with a leading minus. */
+/* Matched by an argument, or no argument selects; and by no argument with a leading minus. */
 static bool is_wanted(const char *name, int argc, char **argv)
 {
 	bool named = false, names = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of libashlar_start.a (sys/start), and what tests do with them besides. */
+/* Threads of libashlar_start.a (sys/start), and further calls of tests on them. */
 #include "ashlar_start.h"
 #include "kernel.h"
 #include "rt.h"

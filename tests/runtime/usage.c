@@ -18,7 +18,7 @@ uint64_t rt_number_in(const char *text)
 	return value;
 }
 
-/* A line of a file that counts in KiB; 0: it has none. */
+/* Returns the number in a line of a file that counts in KiB, or 0 without such a line. */
 static size_t line_bytes(const char *path, const char *name)
 {
 	char text[1536]; /* the Vm lines are in the first half of /proc/self/status */

@@ -22,7 +22,7 @@ static double exp_minus(double x)
 	return sum;
 }
 
-/* A place that allocates: what it did, and what is estimated of it. */
+/* A place that allocates: its sums, and their estimates. */
 struct place {
 	double bytes, estimate, variance;
 	size_t samples;

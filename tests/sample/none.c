@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is no sample: a block that there is no memory for, and a thread's first ones, which count as others do. */
+/* No sample: a block that there is no memory for, and a thread's first blocks, which count as others do. */
 #include "sample/sample.h"
 #include "support/blocks.h"
 

@@ -6,7 +6,7 @@
 
 enum { SIGALRM = 14 };
 
-/* What the hooks told this thread last, and how much all threads. */
+/* The last call of a hook in this thread, and the number of calls in all threads. */
 static _Thread_local struct {
 	char *p;
 	size_t size;
@@ -298,7 +298,7 @@ TEST(sample_of_the_largest_blocks, 20)
 	CHECK_EQ(takes, releases);
 }
 
-/* What is refused is no sample, and ends none. */
+/* A refused request is no sample, and ends no sample. */
 TEST(sample_of_nothing, 10)
 {
 	char *p;

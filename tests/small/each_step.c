@@ -13,7 +13,7 @@ enum { FILLING = 12, HELD = 3 };
 static uint64_t held[HELD];
 static char *filling[FILLING];
 
-/* What each call finds: blocks that it has nothing to do with. */
+/* Blocks that the calls have nothing to do with. */
 static void hold(void)
 {
 	static const size_t sizes[HELD] = {200, 9000, 700000};
@@ -116,7 +116,7 @@ TEST(small_handler_at_each_step, 120)
 	each(look, rt_in_full() ? 1 : rt_emulated() ? 6 : 2);
 }
 
-/* The thread is gone, and the rest goes on: it retains what it was about to take or to release, and nothing else. */
+/* The thread is gone, and the rest goes on: the thread retains the block in hand, and nothing else. */
 static void act_fork(void)
 {
 	IN_CHILD {

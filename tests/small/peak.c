@@ -42,7 +42,7 @@ static void replace(void *argument)
 	release_each(p, LIVE);
 }
 
-/* Returns the peak of one run, beyond what was resident before. */
+/* Returns the peak of one run, beyond the memory that was resident before. */
 static size_t run(size_t before)
 {
 	struct rt_thread *threads[THREADS];

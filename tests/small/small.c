@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libashlar-small.a has of its own: pools without owners, no thread-local storage, and their tests. */
+/* Parts that libashlar-small.a alone has: pools without owners, no thread-local storage. */
 #include "cpu.h"
 #include "small/large.h"
 #include "small/pool.h"
@@ -213,7 +213,7 @@ TEST(small_needs_no_thread_storage, 10)
 	CHECK(p != NULL && q != NULL && large != NULL && aligned != NULL && broken == 0 && rows == 1 && ash_check() == 0);
 }
 
-/* What a peak needed goes with the releases, whatever their order, without a call or a thread. */
+/* The memory of a peak goes with the releases, whatever their order, without a call or a thread. */
 static void peak(size_t size, size_t blocks, bool scattered)
 {
 	static void *p[64000];
@@ -227,7 +227,7 @@ static void peak(size_t size, size_t blocks, bool scattered)
 	for (i = 0; i < blocks; i++)
 		ash_release(p[scattered ? i * step % blocks : i]);
 	rt_print("     %zu KiB stay of %zu of %zu bytes\n", (rt_anonymous() - before) / 1024, blocks, size);
-	/* The records of the pools, 40 KiB for each that small blocks had, and what the current ones retain. */
+	/* The records of the pools, 40 KiB for each that small blocks had, and memory that the current pools retain. */
 	CHECK(!figures() || rt_anonymous() < before + POOL_LEVELS * POOL_KEEP + blocks * size / 32);
 	CHECK(stats_now().dirty <= POOL_LEVELS * POOL_KEEP);
 	CHECK_EQ(stats_now().blocks, 0);

@@ -41,7 +41,7 @@ TEST(system_thread_ended, 20)
 	ash_stats(&after);
 	CHECK_EQ(after.owners, before.owners + 1);
 	CHECK(after.slabs > before.slabs);
-	/* Lives: what it holds is not taken. */
+	/* The thread lives: its memory is not taken. */
 	(void)ash_trim(0);
 	CHECK(stats_now().slabs > before.slabs);
 	__atomic_store_n(&gone, id, __ATOMIC_RELEASE);

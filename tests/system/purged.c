@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A system that takes memory back: what is purged reads zero, and what is refused stays in use. */
+/* A system that takes memory back: purged memory reads zero, and memory that it refuses stays in use. */
 /* promises: ash_system_purge, ash_system_unmap */
 #include "ashlar.h"
 #include "ashlar_system.h"
@@ -41,7 +41,7 @@ static void zeroes_again(void)
 	}
 }
 
-/* Nothing was given back, so what was written is cleared. */
+/* Nothing was given back, so written memory is cleared. */
 TEST_CALL(system_zeroes_again, 20, zeroes_again());
 
 TEST(system_purges, 20)

@@ -137,7 +137,7 @@ TEST(system_all_calls, 20)
 	CHECK_EQ(use_all(rt_test_seed()), 0);
 }
 
-/* Everything comes out of the array, and NULL when it is full; then what is released serves. */
+/* Everything comes out of the array, and NULL when it is full; then released blocks serve. */
 TEST(system_full, 20)
 {
 	size_t first = array_left(), n = 0, again = 0;

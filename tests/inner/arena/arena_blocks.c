@@ -131,7 +131,7 @@ TEST(arena_block_made_in_a_call, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A block that cannot grow, as the arena is full, has its own granules afterwards and no others. */
+/* A block that cannot grow, because the arena is full, has its own granules afterwards and no others. */
 TEST(arena_block_that_cannot_grow, 10)
 {
 	char *a, *gap, *b, *p;

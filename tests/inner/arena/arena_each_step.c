@@ -93,7 +93,7 @@ DOES(call_shorter, result = ash_heap_resize(h, block, 50));
 static const struct path {
 	const char *name;
 	void (*call)(void);
-	size_t before; /* size of the block that it works on; 0: none */
+	size_t before; /* size of the block that it works on; 0 without a block */
 	bool walled;   /* something stands behind that block */
 	size_t fewest; /* instructions */
 	size_t runs;   /* that may be there meanwhile */
@@ -126,7 +126,7 @@ static void prepare(const struct path *path)
 		hold(48);
 }
 
-/* What the call left is whole, and gone after a release. */
+/* The runs that the call left are whole, and gone after a release. */
 static void conclude(const struct path *path)
 {
 	size_t left = strangers(1);
@@ -160,7 +160,7 @@ TEST(arena_is_whole_at_each_step, 60)
 	}
 }
 
-/* ---- interrupted: a handler takes what the call is about to take, and keeps it ---- */
+/* ---- interrupted: a handler takes the run that the call is about to take, and keeps it ---- */
 
 static size_t kept_size;
 
@@ -222,7 +222,7 @@ TEST(arena_survives_death_at_each_step, 120)
 			more = rt_wait(pid) == 1000 + SIGKILL;
 			deaths += more;
 			left = strangers(current->runs > 0 ? current->runs : 1);
-			/* What died over a run is told apart from blocks. */
+			/* A run whose call died is told apart from blocks. */
 			(void)ash_heap_walk(h, count_flight, &in_flight);
 			/* Not one granule more is missing, and the rest is of use. */
 			while (ash_heap_alloc(h, 16) != NULL)

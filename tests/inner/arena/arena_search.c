@@ -70,7 +70,7 @@ TEST(arena_search_finds_no_block_beside_a_released_one, 10)
 	CHECK_EQ(ash_heap_check(heap), 0);
 }
 
-/* Where the last word has no granule beyond the end, what lies behind the words is none of them. */
+/* Where the last word has no granule beyond the end, the memory behind the words is not taken for granules. */
 TEST(arena_search_ends_with_the_last_word, 10)
 {
 	size_t i, seen = 0;
@@ -111,7 +111,7 @@ static char *taken_by_handler, *taken;
 DOES(take_by_handler, taken_by_handler = arena_alloc(a, GRANULE, GRANULE));
 DOES(take, taken = arena_alloc(a, GRANULE, GRANULE));
 
-/* A handler takes what the call had found: the call goes on to what is free behind it. */
+/* A handler takes the run that the call had found: the call goes on to the next free run. */
 TEST(arena_search_after_another_took_it, 20)
 {
 	bool more = true;

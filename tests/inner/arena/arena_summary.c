@@ -123,7 +123,7 @@ TEST(arena_summary_after_random_operations, 60)
 
 enum { OURS = 200 };
 
-/* A call is under way: its promise need not hold yet, but what it hides must be found. */
+/* A call is under way: its promise need not hold yet, but a run that it hides must be found. */
 static void operate_in_handler(void)
 {
 	size_t size = 1 + rt_below(&random, 3000), i = OURS + rt_below(&random, LIVE - OURS);
@@ -172,7 +172,7 @@ TEST(arena_summary_interrupted_at_each_step, 120)
 	release_all();
 }
 
-/* ---- what was left by a death ---- */
+/* ---- runs left by a death ---- */
 
 /* A call that was killed behind its release hides a run; a search that finds nothing else does find it. */
 TEST(arena_summary_hides_nothing_for_ever, 10)
@@ -206,7 +206,7 @@ TEST(arena_summary_of_false_promises, 10)
 			((unsigned char *)&a->words[a->word_count])[i] = SUMMARY_MOST;
 	for (size = GRANULE; size < (size_t)3000; size += 500)
 		CHECK(arena_alloc(a, size, GRANULE) == NULL);
-	/* A search that goes on behind a word corrects its leaf; the next ones, what is above it. */
+	/* A search that goes on behind a word corrects its leaf; the next searches correct the bytes above it. */
 	for (i = 0; i < 4; i++)
 		CHECK(arena_alloc(a, GRANULE, GRANULE) == NULL);
 	CHECK(byte_of(0) == 0);

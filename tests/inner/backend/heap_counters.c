@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap's counters against what they count.  They are hints, so nothing breaks at once
- * when one drifts; but what is retained depends on them (retain.h).  One thread, so they are exact.
+ * The heap's counters against the objects that they count.  They are hints, so nothing breaks at once
+ * when a counter drifts; but retention depends on them (retain.h).  There is one thread, so they are exact.
  */
 #include "backend/region.h"
 #include "backend/retain.h"
@@ -157,7 +157,7 @@ TEST(inner_counts_spans, 20)
 	agree();
 }
 
-/* What a trim returns is by how much the resident memory shrinks. */
+/* A trim returns the number of bytes by which resident memory shrinks. */
 TEST(inner_counts_of_trims, 10)
 {
 	char *p[6];

@@ -75,7 +75,7 @@ TEST(inner_records_lie_apart, 10)
 	ash_heap_destroy(heap);
 }
 
-/* What is in the program's own memory serves the default heap, whichever heap is used first: it never goes. */
+/* Records in the program's own memory serve the default heap, whichever heap is used first: they never go. */
 TEST(inner_records_first_are_the_default_heaps, 10)
 {
 	ash_heap *heap = NOT_NULL(ash_heap_create(NULL));
@@ -98,7 +98,7 @@ static void work_in(ash_heap *heap)
 	}
 }
 
-/* All is unmapped with the heap: what stays is less than a page of each. */
+/* All is unmapped with the heap: less than a page of each stays. */
 TEST(inner_records_go_with_their_heap, 20)
 {
 	enum { ROUNDS = 100, FIRST = 4 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of chunks: in which regions they may lie, what is left in them, and which records are known. */
+/* Runs of chunks: the regions in which they may lie, the memory left in them, and the records that are known. */
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
@@ -35,7 +35,7 @@ static struct run run_at(const char *p, size_t chunk)
 	return (struct run){r, (size_t)(p - r->base) / CHUNK_SIZE + chunk};
 }
 
-/* A run that is purged, but for its head, leaves what lies before it and behind it. */
+/* A run that is purged, but for its head, leaves the memory before it and behind it. */
 TEST(claim_beside_a_run_that_is_purged, 10)
 {
 	char *p[3];
@@ -88,7 +88,7 @@ TEST(claim_of_heads_in_a_larger_span, 10)
 	ash_release(all);
 }
 
-/* What lies behind the last chunk's byte of advice is a record. */
+/* A record lies behind the last chunk's byte of advice. */
 TEST(claim_that_ends_where_the_advice_does, 10)
 {
 	struct region_plan plan = {0, 1, 0, false, 0};
@@ -114,7 +114,7 @@ TEST(claim_that_ends_where_the_advice_does, 10)
 	CHECK(seen > 0);
 }
 
-/* Each known one, in order, and none behind the region's chunks. */
+/* Each known record is found, in order, and no record behind the region's chunks. */
 TEST(claim_known_records_are_found, 10)
 {
 	static const size_t at[] = {0, 1, 62, 63, 64, 65, 126, 127, 128, 191, 192, 255, 256, 257, 300, 319};
@@ -147,7 +147,7 @@ TEST(claim_known_records_are_found, 10)
 	}
 }
 
-/* Under a limit a span gets a region of its own after the attempt that failed: what is counted is mapped. */
+/* Under a limit a span gets a region of its own after the attempt that failed: the counted chunks are mapped. */
 TEST(claim_under_a_limit_counts_right, 10)
 {
 	enum { SPANS = 100 };
@@ -174,7 +174,7 @@ TEST(claim_under_a_limit_counts_right, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The addresses that are left besides what the process has. */
+/* The addresses that are left besides those of the process. */
 static void limit_to(size_t bytes)
 {
 	if (rt_under_qemu() || !rt_limit_address_space(rt_address_space() + bytes))

@@ -71,7 +71,7 @@ TEST(region_retired_and_used_again_meanwhile, 30)
 		region_give(run, FEW, false);
 		more = with_act_at(k, do_trim);
 		regions_are_whole();
-		/* Neither call thinks that it gave back what the other one has. */
+		/* Neither call thinks that it gave back a region that the other has. */
 		CHECK_EQ(trimmed % CHUNK_SIZE, 0);
 		grown += record->state == REGION_LIVE;
 		CHECK_EQ(ash_check(), 0);
@@ -180,7 +180,7 @@ TEST(region_moved_while_it_is_searched, 30)
 	step_begin(trim_and_move);
 	for (k = rt_test_seed() % 2; more; k += k < 200 ? 1 + !rt_in_full() : 50) {
 		(void)region_trim(&heap_default, false);
-		/* Mostly one that begins elsewhere, so that what is found is not its first chunk. */
+		/* Mostly one that begins elsewhere, so that the chunk that is found is not its first. */
 		run = region_claim(&heap_default, SPAN_REGION, k % 3 == 0 ? EIGHT : 1, false);
 		CHECK(run.region != NULL);
 		region_give(run, SPAN_REGION, false);
@@ -213,7 +213,7 @@ TEST(region_cap_is_not_exceeded, 10)
 	CHECK(p != NULL || (p = ash_alloc(CHUNK_SIZE + 1)) != NULL);
 	ash_release(p);
 	CHECK(ash_trim(0) != 0 && load_relaxed(&heap_default.reserved) == 0);
-	/* Less than a chunk is one: with none there would be no block at all. */
+	/* Less than a chunk counts as a chunk: without a chunk there would be no block. */
 	options.cap = 1;
 	CHECK((p = ash_alloc(CHUNK_SIZE)) != NULL);
 	CHECK(ash_alloc(1) == NULL);
@@ -221,7 +221,7 @@ TEST(region_cap_is_not_exceeded, 10)
 	CHECK(ash_alloc(CHUNK_SIZE + 1) == NULL);
 }
 
-/* What the system refuses is not counted. */
+/* A region that the system refuses is not counted. */
 TEST(region_refused_is_not_counted, 10)
 {
 	uint64_t before;
@@ -262,7 +262,7 @@ static size_t wanted;
 
 DOES(do_resize, span = ash_resize(span, wanted));
 
-/* Who walks now, or takes over from a thread that dies now, reads no byte behind the span's chunks. */
+/* A walk now, or a takeover from a thread that dies now, reads no byte behind the span's chunks. */
 DOES(look, CHECK(first->span_bytes <= (size_t)first->span_chunks << CHUNK_SHIFT));
 
 TEST(span_never_exceeds_its_chunks, 20)

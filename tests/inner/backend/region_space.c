@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Address space: taken, cut, extended and shrunk, byte for byte; what is counted is what is mapped. */
+/* Address space: taken, cut, extended and shrunk, byte for byte; counted chunks are mapped chunks. */
 #include "ashlar_heap.h"
 #include "backend/map.h"
 #include "backend/region.h"
@@ -171,7 +171,7 @@ TEST(space_of_usual_regions_is_neither, 10)
 	ash_release(p);
 }
 
-/* The cap holds for what is extended, too. */
+/* The cap holds for regions that are extended, too. */
 TEST(space_stays_within_the_cap, 10)
 {
 	struct heap *h = sparse_heap(3 * GIB);
@@ -237,7 +237,7 @@ TEST(space_is_found_again, 10)
 	ash_heap_destroy(heap);
 }
 
-/* Whether a request that failed could be had: with what is free given back, under a limit of 64 MiB. */
+/* Whether a request that failed could be had once free memory is given back, under a limit of 64 MiB. */
 TEST(space_hope_under_a_limit, 10)
 {
 	static struct ash_defaults options;
@@ -257,13 +257,13 @@ TEST(space_hope_under_a_limit, 10)
 	h.sharing = PAGES_SHARED;
 	CHECK(region_may_help(&h, 100 * MIB));
 	h.sharing = PAGES_PRIVATE;
-	/* What is refused leaves nothing, and says that addresses are short. */
+	/* A refused request leaves nothing, and notes that addresses are short. */
 	space = rt_address_space();
 	CHECK(!region_short() && region_create(&h, &plan) == NULL && region_short());
 	CHECK(h.reserved == 16 && rt_address_space() == space && h.regions == NULL);
 }
 
-/* What processes share stays as it is mapped. */
+/* Memory that processes share stays as it is mapped. */
 TEST(space_of_shared_heaps_stays, 10)
 {
 	ash_heap *heap = shared_heap(8 * MIB);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for free units: the hints of chunks and regions that it leaves, and what it believes of them. */
+/* The search for free units: the hints of chunks and regions that it leaves, and those that it believes. */
 #include "backend/chunk.h"
 #include "backend/units.h"
 #include "support/resident.h"
@@ -13,7 +13,7 @@ TEST(units_hint_is_exact_after_a_search, 10)
 	CHECK_EQ(*hint, CHUNK_UNITS); /* a claim leaves it */
 	CHECK(units_claim(&heap_default, 1, false, false).chunk != u.chunk);
 	CHECK_EQ(*hint, 0);
-	/* What a purge held are several runs; meanwhile others find none of them. */
+	/* A purge held several runs, which others do not find until it ends. */
 	chunk_put(&heap_default, u.chunk, bits_run(5, 3) | bits_run(20, 11) | bits_run(63, 1));
 	CHECK_EQ(*hint, 11);
 	u.chunk->units = 0;
@@ -144,11 +144,11 @@ TEST(units_of_each_part_of_a_region, 30)
 	}
 	CHECK(units_claim(&heap_default, 3, false, false).chunk == NULL);
 	CHECK(units_claim(&heap_default, 3, false, false).chunk == NULL);
-	CHECK((r->part & ~(2 * ROOM_EACH)) == 0); /* what a search for three leaves */
+	CHECK((r->part & ~(2 * ROOM_EACH)) == 0); /* as a search for three leaves it */
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Chunks behind one whose hint is too high are found, and none in words behind the region's last one. */
+/* Chunks behind a chunk whose hint is too high are found, and no chunk in words behind the region's last chunk. */
 TEST(units_are_searched_to_the_end, 10)
 {
 	struct units u, v;

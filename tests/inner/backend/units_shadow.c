@@ -79,7 +79,7 @@ static void spoil(void)
 	}
 }
 
-/* For a slab of so many units: of a class whose slots need them aligned, or of another one. */
+/* For a slab of this number of units: of a class whose slots need them aligned, or of another class. */
 static unsigned wanted(unsigned n)
 {
 	unsigned class;

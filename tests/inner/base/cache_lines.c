@@ -22,7 +22,7 @@ _Static_assert(LAST_LINE(struct owner, inbox) < LINE(struct owner, bins), "other
 _Static_assert(LINE(struct owner, notified) == LINE(struct owner, inbox), "one line");
 _Static_assert(sizeof(struct owner) % CPU_LINE == 0, "no other words on its last line");
 
-/* Of a slab: what every release reads (and, seldom, marks); what its owner writes. */
+/* Of a slab: words that every release reads (and, seldom, marks); words that its owner writes. */
 _Static_assert(_Alignof(struct slab) == CPU_LINE, "lines of its own");
 _Static_assert(LINE(struct slab, owner) == 0 && LAST_LINE(struct slab, reciprocal) == 0 &&
 		       LAST_LINE(struct slab, base) == 0 && LAST_LINE(struct slab, slots) == 0,
@@ -35,7 +35,7 @@ _Static_assert((REMOTE_STRIDE & (REMOTE_STRIDE - 1)) != 0 && REMOTE_STRIDE % CPU
 	       "spread, on lines of their own");
 _Static_assert(sizeof(struct chunk) % CPU_LINE == 0, "slab records begin on a line");
 
-/* Of the heap: what every thread reads; what slow paths write. */
+/* Of the heap: words that every thread reads; words that slow paths write. */
 _Static_assert(LAST_LINE(struct heap, locked) < LINE(struct heap, dirty), "read | written");
 _Static_assert(LAST_LINE(struct heap, reserved) < LINE(struct heap, unowned), "written | hints");
 
@@ -98,7 +98,7 @@ TEST(layout_records_of_threads_share_no_line, 10)
 	CHECK_EQ(owners, THREADS);
 }
 
-/* The bits of a region that threads change are no neighbours of what all read. */
+/* The bits of a region that threads change are no neighbours of words that all threads read. */
 TEST(layout_metadata_of_a_region, 10)
 {
 	void *p = ash_alloc(100);

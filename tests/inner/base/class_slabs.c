@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a reader knows a slab of each class; what such a slab holds is in classes_and_indexes.c. */
+/* How a reader knows a slab of each class; classes_and_indexes.c has the slots of such a slab. */
 #include "backend/region.h"
 #include "base/class.h"
 #include "rt.h"

@@ -3,7 +3,7 @@
 #include "rt.h"
 #include "slab/slab.h"
 
-/* What class.h says in words: 8; 16 ... 128 by sixteens; then eight to a doubling. */
+/* The sizes of class.h: 8; 16 ... 128 by sixteens; then eight to a doubling. */
 static size_t naive_class_size(unsigned class)
 {
 	size_t size = 8, step = 8;
@@ -58,7 +58,7 @@ static size_t slab_start(unsigned class, bool few)
 	return (units & (units - 1)) == 0 ? slab_bytes(class, few) : UNIT_SIZE;
 }
 
-/* What a slab of each class holds: its units, but for less than a slot. */
+/* The slots of a slab of each class fill its units, but for less than a slot. */
 TEST(class_slabs_are_used, 10)
 {
 	for (unsigned n = 0; n < 2 * CLASSES; n++) {

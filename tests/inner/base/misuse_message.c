@@ -77,7 +77,7 @@ static void misuse_there(UNUSED void *argument)
 		rt_exit(1);
 	if (stderr_is.at_first)
 		p = ash_alloc(10);
-	/* What the heap gets later does not count, nor what another one gets. */
+	/* Memory that the heap gets later does not count, nor does that of another heap. */
 	CHECK(ash_alloc(40 * MIB) != NULL && ash_heap_alloc(ash_heap_create(NULL), 10) != NULL);
 	(void)arch_write(2, "data\n", 5);
 	ash_release((char *)p + 8);

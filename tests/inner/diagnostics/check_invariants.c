@@ -108,7 +108,7 @@ TEST(inner_check_hints, 10)
 	slabs_append(&f->partial, s);
 	CHECK_EQ(ash_check(), 8);
 	slabs_remove(&f->partial, s);
-	/* Of slabs of other owners only what no running call can change is checked. */
+	/* Of slabs of other owners only those words are checked that no running call can change. */
 	s = place_of(of_another).slab;
 	s->ready = 0;
 	CHECK_EQ(ash_check(), 0);

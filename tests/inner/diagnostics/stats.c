@@ -59,7 +59,7 @@ static void look_after(UNUSED void *unused)
 	ash_release(p);
 }
 
-/* Who gets the memory of a thread that ended without ash_thread_detach has its seat, and not its blocks. */
+/* A thread that gets the memory of a thread that ended without ash_thread_detach has its seat, and not its blocks. */
 TEST(inner_figures_of_a_thread_that_vanished, 10)
 {
 	ash_release(ash_alloc(1));

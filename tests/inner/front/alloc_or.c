@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What operator new calls: a block at once, or what another function returns. */
+/* The function that operator new calls returns a block at once, or the result of another function. */
 #include "ashlar.h"
 #include "front/alloc.h"
 #include "base/class.h"

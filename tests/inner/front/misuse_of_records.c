@@ -26,7 +26,7 @@ MISUSE_CALL(heap_record_end, bad_record(bad, (char *)(&heap_default + 1) - 8));
 MISUSE_CALL(map_root, bad_record(bad, &chunk_map.root[MAP_SIZE - 1]));
 MISUSE_CALL(map_units, bad_record(bad, &chunk_map.units[MAP_UNITS - 1]));
 
-/* Behind them is what the linker put there: no record, unless it is another one's. */
+/* Behind them lie other objects: no record, unless it is another heap's. */
 TEST(find_ends_of_records, 10)
 {
 	struct ash_block b;
@@ -83,7 +83,7 @@ MISUSE(owner_record_of_thread)
 	bad_alone(bad, heap_default.owners, RECORDS);
 }
 
-/* ---- a shared slab: what handlers get ---- */
+/* ---- a shared slab, from which handlers get slots ---- */
 
 /* As if this call had interrupted another one of the thread. */
 static char *shared_block(size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a new span leaves of what its chunk was before, and what it is told of. */
+/* The state of its chunk that a new span leaves, and the facts that it is told. */
 /* promises: ash_alloc, ash_zalloc, ash_expand */
 #include "backend/map.h"
 #include "backend/region.h"
@@ -9,7 +9,7 @@
 
 static struct heap *const d = &heap_default;
 
-/* A process that dies before it has tagged its span leaves none with another's tag (store/recover/census.h). */
+/* A process that dies before it has tagged its span leaves no span with another's tag (store/recover/census.h). */
 TEST(span_has_no_tag_yet, 10)
 {
 	void *p = NOT_NULL(ash_alloc(3 * MIB));
@@ -70,7 +70,7 @@ TEST(span_of_a_chunk_leaves_the_slabs, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* ---- what a call takes that resizes a span and changes nothing ---- */
+/* ---- the instructions of a call that resizes a span and changes nothing ---- */
 
 enum { BYTES = 10 << 20, MOST = 80 /* instructions, with the test's own few */ };
 

@@ -100,7 +100,7 @@ TEST(slabs_unowned_burst_is_not_resident, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What is called for each block releases it, and so unmakes the slab that the walk is in. */
+/* The function that is called for each block releases it, and so unmakes the slab that the walk is in. */
 static int release_it(void *count, void *p, size_t size, UNUSED const struct ash_heap_owner *owner)
 {
 	CHECK_EQ(size, 64);

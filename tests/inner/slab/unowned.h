@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of unowned slabs have in common. */
+/* Common parts of the tests of unowned slabs. */
 #ifndef TESTS_INNER_SLAB_UNOWNED_H
 #define TESTS_INNER_SLAB_UNOWNED_H
 
@@ -14,7 +14,7 @@ enum { BLOCKS = 1 << 18 };
 
 static void *blocks[BLOCKS];
 
-/* So many blocks by calls that find the thread's record in use, as a handler's do. */
+/* Blocks by calls that find the thread's record in use, as a handler's do. */
 static inline void burst(ash_heap *heap, size_t size, size_t n)
 {
 	struct seat_entry *t = NULL;

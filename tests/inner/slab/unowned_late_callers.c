@@ -9,7 +9,7 @@
 #include "support/shared_heap.h"
 #include "syscall.h"
 
-/* ---- what a call takes does not grow with the heap ---- */
+/* ---- the cost of a call does not grow with the heap ---- */
 
 static size_t call_size;
 

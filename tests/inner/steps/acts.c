@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done at a boundary: by another thread, by a handler, by a fork. */
+/* The acts at a boundary: by another thread, by a handler, by a fork. */
 #include "inner/steps/harness.h"
 #include "ashlar_heap.h"
 
@@ -50,7 +50,7 @@ static void release_gift(void)
 	}
 }
 
-/* Several slabs full, from one act to the next, where they must be what they were; or empty. */
+/* Several slabs full, from one act to the next, where their contents must stay; or empty. */
 static void other_bursts(void)
 {
 	static uint64_t blocks[BURST];
@@ -165,7 +165,7 @@ static int count_one(void *context, void *block, size_t size,
 	return 0;
 }
 
-/* What a look at the blocks shows here: the same number as the statistics, and what is kept. */
+/* A look at the blocks shows the number that the statistics have, and the kept blocks. */
 static void look_at_blocks(size_t blocks)
 {
 	static size_t looks;
@@ -207,7 +207,7 @@ static void child(bool vanished)
 	every_class(turns);
 	for (n = 0; n < 5; n++)
 		release_gift();
-	if (vanished) /* take over what it held */
+	if (vanished) /* take over its blocks */
 		for (; kept_count > 0; steps_held--)
 			ash_release(kept[--kept_count]);
 	steps_count_blocks();
@@ -266,6 +266,6 @@ void acts_end(void)
 {
 	children_end();
 	if (steps_burst > 0)
-		steps_other(other_bursts); /* what it holds is what it was */
+		steps_other(other_bursts); /* its blocks have their contents */
 	other_end();
 }

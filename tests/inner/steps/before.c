@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes before each path of the harness of single steps. */
+/* The preparation of each path of the harness of single steps. */
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 
@@ -15,7 +15,7 @@ static void *reserve[4096];
 static unsigned reserved;
 struct slab *path_sleepers;
 
-/* What the call is about to release or resize: no child may count on it. */
+/* The block that the call is about to release or resize: no child may count on it. */
 void path_take(void)
 {
 	step_block = ash_alloc(step_size);

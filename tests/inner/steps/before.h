@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes before the call of a path of single steps: a heap in which the call takes that path. */
+/* The preparation of a path of single steps: a heap in which the call takes that path. */
 #ifndef TESTS_INNER_STEPS_BEFORE_H
 #define TESTS_INNER_STEPS_BEFORE_H
 

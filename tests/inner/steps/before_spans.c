@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes before the paths of single steps that concern spans and what is retained of them. */
+/* The preparation of the paths of single steps that concern spans and retained chunks. */
 #include "inner/steps/before.h"
 #include "inner/steps/harness.h"
 

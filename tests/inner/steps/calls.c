@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What paths of more than one program have in common. */
+/* Common parts of the paths of several programs. */
 #include "backend/chunk.h"
 #include "backend/units.h"
 #include "inner/steps/harness.h"

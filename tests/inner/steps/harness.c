@@ -172,7 +172,7 @@ static void do_path(const char *name, size_t i, size_t every)
 		}
 		passed_any = passes > 0;
 	}
-	/* What was met on the way there, and nowhere else. */
+	/* Instructions that were met on the way there, and nowhere else. */
 	while (rt_in_full() && run_child(name, i, NEVER, FRESH, result) > 0)
 		acts++;
 	if (!passed_any)
@@ -209,7 +209,7 @@ static void run_all(const char *name, void (*the_act)(void), size_t every)
 	rt_print("     %s: at %zu boundaries of %zu paths\n", name, (size_t)shared->acts,
 		 path_count());
 	missing = instructions_left(&shared->instructions, name);
-	/* No instruction is skipped for ever by what make test does thinly. */
+	/* make test skips no instruction for ever. */
 	if (rt_in_full() && only == NULL)
 		CHECK_EQ(missing, 0);
 }

@@ -24,9 +24,9 @@ struct path {
 	const char *name;
 	void (*prepare)(void); /* not stepped; may be NULL */
 	void (*call)(void);    /* stepped: one call of the library */
-	void (*passes)(void);  /* a function whose first instruction is met; NULL: any */
-	void (*avoids)(void);  /* one whose is not met; NULL: none */
-	bool once;             /* what one act changes leads the call elsewhere */
+	void (*passes)(void);  /* a function whose first instruction is met, or NULL */
+	void (*avoids)(void);  /* a function whose first instruction is not met, or NULL */
+	bool once;             /* an act changes the path of the call */
 	size_t size;           /* for the functions, in step_size */
 };
 
@@ -43,7 +43,7 @@ extern const size_t steps_path_count, steps_fast_count;
 
 extern size_t step_size, step_stays; /* stays: blocks that handlers shall keep */
 extern size_t steps_burst; /* so many of the size the other thread holds from act to act */
-extern void *step_block; /* what the call works on */
+extern void *step_block; /* the block that the call works on */
 
 /* Blocks that are held now, by any thread; the call itself may change it by one. */
 extern _Atomic long steps_held;

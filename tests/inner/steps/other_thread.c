@@ -10,7 +10,7 @@ static void (*task)(void);
 static _Atomic int its_turn;
 static struct rt_thread *other;
 
-/* Awake for a while, as the turn often comes back soon; then the CPU is for others. */
+/* Stays awake for a while, because the turn often comes back soon; then the CPU is for others. */
 static void wait_while(int turn)
 {
 	for (int i = 0; its_turn == turn; i++)

@@ -33,7 +33,7 @@ static void do_aligned(void)
 DOES(do_shrink, step_block = ash_resize(step_block, step_size / 3));
 DOES(do_grow, step_block = ash_resize(step_block, step_size * 3));
 
-/* Whether it grows or not, it is at least as large: the others may take what is behind it. */
+/* Whether it grows or not, it is at least as large: the others may take the memory behind it. */
 static void do_expand(void)
 {
 	size_t bytes = ash_expand(step_block, step_size * 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the records of vanished threads look like to the child of a fork. */
+/* The records of vanished threads as the child of a fork sees them. */
 #include "inner/steps/harness.h"
 
 #include "slab/look.h"

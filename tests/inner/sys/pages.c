@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/pages: what its header promises of the system's memory. */
+/* sys/pages: the promises of its header about the system's memory. */
 #include "cpu.h"
 #include "pages.h"
 #include "support/pattern.h"
@@ -116,7 +116,7 @@ TEST(pages_purge_private, 10)
 
 TEST_CALL(pages_purge_shared, 10, purge_middle(PAGES_SHARED));
 
-/* What one process purges of shared memory, the other sees purged, or both see it kept. */
+/* Shared memory that a process purges is purged for the other, too, or kept for both. */
 TEST(pages_purge_shared_by_processes, 10)
 {
 	char *p = pages_reserve(2 * PAGE_SIZE, PAGE_SIZE, PAGES_SHARED);

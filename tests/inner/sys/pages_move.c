@@ -78,7 +78,7 @@ TEST(pages_move_old_stays_reserved, 20)
 	holds(b, BYTES, 1);
 }
 
-/* By advice, where that does what it says, and by hand. */
+/* By advice, where that has an effect, and by hand. */
 static void can_be_cleared(char *range)
 {
 	fill(range, RANGE, 9);
@@ -158,7 +158,7 @@ TEST(pages_clear_random_pages, 60)
 	}
 }
 
-/* What was never touched must not be touched to make it zero. */
+/* Pages that were never touched must not be touched to make them zero. */
 TEST(pages_clear_leaves_holes, 10)
 {
 	char *p = reserve(HUGE);
@@ -199,7 +199,7 @@ static void move_at_the_limit(void)
 
 	if (rt_under_qemu())
 		rt_skip("the emulator needs mappings of its own, and moves nothing");
-	/* Once in peace, so that what is found out by a try is known. */
+	/* Once in peace, so that the facts that are found out by a try are known. */
 	pages_move(reserve(HUGE), reserve(HUGE), HUGE);
 	fill(source, RANGE, 1);
 	/* Every other page goes, until the kernel has no mapping left for it. */

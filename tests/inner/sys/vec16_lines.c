@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is cleared and copied by whole lines: all of the block, and nothing of its neighbours. */
+/* Copies and clears by whole lines reach all of the block, and nothing of its neighbours. */
 #include "ashlar.h"
 #include "rt.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins: which slot is taken, which slab is current, and what a thread that vanishes in between leaves. */
+/* Bins: which slot is taken, which slab is current, and the state that a thread leaves that vanishes in between. */
 #include "inner/slots.h"
 
 #include "inner/spares.h"
@@ -277,7 +277,7 @@ TEST(bin_vanishes_in_a_release, 30)
 		o->steps = 0;
 	}
 	CHECK(looks > 20 && midst > 0);
-	/* Within a slab that has a free slot: in its group, and in a group that has none. */
+	/* Within a slab that has a free slot: in its group, and in a group without a free slot. */
 	ash_release(block[100]);
 	victim = block[101];
 	at_each_step(release_victim, alloc_victim, false);

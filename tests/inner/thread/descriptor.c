@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptor says what the structures are, by objects that are there. */
+/* The descriptor tells the layout of the structures, by objects that are there. */
 /* promises: ash_version */
 #include "ashlar_descriptor.h"
 #include "rt.h"
@@ -10,7 +10,7 @@ static uint32_t number(enum ash_field field)
 	return ash_descriptor.field[field];
 }
 
-/* What a reader finds at the field of the object. */
+/* The value that a reader finds at the field of the object. */
 static uint64_t member(const void *object, enum ash_field field)
 {
 	uint64_t value = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the first call of a forked child costs: one walk over the heap, however many records have
+ * The cost of the first call of a forked child: one walk over the heap, however many records have
  * to be rebuilt, and no write to slabs of records that are right.
  */
 #include "pages.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks at moments that chance seldom shows; what the child must find, and must leave alone. */
+/* Forks at moments that chance seldom shows: blocks that the child must find, and those that it must leave alone. */
 #include "inner/slots.h"
 #include "support/another.h"
 #include "support/handler_at_step.h"
@@ -73,7 +73,7 @@ static void act_fork(void)
 		CHECK_EQ(rt_wait(pid), 0);
 		return;
 	}
-	/* Slabs are needed, several times: but what the call holds is its own. */
+	/* Slabs are needed, several times: but the slab that the call holds is its own. */
 	for (size_t size = 5000; size < 20000; size += 3000)
 		CHECK(ash_alloc(size) != NULL);
 	if (state != OWNER_VACANT)

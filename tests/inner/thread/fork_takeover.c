@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may take over after a fork, and what: seen in the records' states. */
+/* Which threads may take over which records after a fork, as the records' states show. */
 #include "inner/spares.h"
 #include "process.h"
 #include "support/another.h"

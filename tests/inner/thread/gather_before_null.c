@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done before the answer is NULL: empty slabs serve blocks above 1 MiB, and hints are set by the bitmaps. */
+/* Before the answer is NULL, empty slabs serve blocks above 1 MiB, and hints are set by the bitmaps. */
 #include "backend/chunk.h"
 #include "backend/units.h"
 #include "heaps/instance.h"
@@ -278,7 +278,7 @@ TEST(gather_slots_of_a_vacant_record, 20)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* A thread that ends leaves no empty slab: none that is current or spare, of any class. */
+/* A thread that ends leaves no empty slab, be it current or spare, of any class. */
 static void use_and_end(void *argument)
 {
 	static void *p[2000];

@@ -50,7 +50,7 @@ TEST(large_fits_exactly, 10)
 	}
 }
 
-/* A hole that is a unit too small is none, whatever the size. */
+/* A hole that is a unit too small is not used, whatever the size. */
 TEST(large_needs_all_of_its_units, 10)
 {
 	for (unsigned n = 3; n <= 32; n++) {

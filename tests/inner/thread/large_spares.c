@@ -54,7 +54,7 @@ TEST(large_spare_of_a_slab_without_a_hint, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* The slab is made again: the block may use what its own class has, and no more. */
+/* The slab is made again: the block may use the bytes of its own class, and no more. */
 TEST(large_spare_serves_another_class, 10)
 {
 	char *p = ash_alloc(40000), *q;

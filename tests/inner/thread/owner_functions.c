@@ -133,7 +133,7 @@ TEST(inner_parts_takeover_reminds, 10)
 	CHECK(v->state != OWNER_VACANT);
 	CHECK_EQ(takeover_end(&t), 1);
 	CHECK_EQ(v->state, OWNER_VACANT);
-	/* A takeover looks at no slab; a trim, or the visit before NULL, finds what was lost. */
+	/* A takeover looks at no slab; a trim, or the visit before NULL, finds the lost notifications. */
 	(void)ash_trim(SIZE_MAX);
 	nothing_is_left();
 }

@@ -42,7 +42,7 @@ static void fill_inbox(size_t round)
 	release_each(blocks, BLOCKS);
 }
 
-/* What is entered at any moment is collected, at once or by the next call; and that is due. */
+/* An entry made at any moment is collected, at once or by the next call, which is due. */
 TEST(protocol_entry_while_the_inbox_is_emptied, 60)
 {
 	size_t k, next = 0;

@@ -45,7 +45,7 @@ static void leave_body(UNUSED void *argument)
 	alloc_each(left, LEFT, LEFT_SIZE);
 }
 
-/* Before the answer is NULL: what was released into slabs of threads that ended. */
+/* Before the answer is NULL, blocks are found that were released into slabs of threads that ended. */
 TEST(protocol_lost_news_of_a_vacant_record, 20)
 {
 	void *own = ash_alloc(40); /* so that the record left behind is not taken as ours */
@@ -129,7 +129,7 @@ static void *vanished[VANISHING];
 /* There until the forks are over; each block is alone in its slab. */
 DOES(takes_blocks, alloc_each(vanished, VANISHING, 40000));
 
-/* What a thread does that the child started before its first one needed a slab. */
+/* The calls of a thread that the child started before its first thread needed a slab. */
 DOES(release_of_vanished, ash_release(vanished[0]));
 DOES(need_a_slab, CHECK(ash_alloc(9000) != NULL));
 

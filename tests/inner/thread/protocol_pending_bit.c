@@ -8,7 +8,7 @@
 #include "thread/refill.h"
 #include "thread/seating.h"
 
-/* A block of an unowned slab: what a handler gets that interrupted a call. */
+/* A block of an unowned slab, as a handler gets it that interrupted a call. */
 static void *unowned_alloc(size_t size)
 {
 	struct owner *o = seat_take();
@@ -39,7 +39,7 @@ TEST(protocol_late_pending_bit_on_an_unowned_slab, 10)
 	stamp_check_nothing_left();
 }
 
-/* What a releasing thread does up to a certain point. */
+/* The steps of a releasing thread up to a certain point. */
 static uint64_t remote_until_pending(struct slot_ref at)
 {
 	fetch_or_seq_cst(&at.slab->remote[at.group], at.bit);

@@ -39,7 +39,7 @@ static void sender_body(UNUSED void *argument)
 	}
 }
 
-/* Neither may overlook the other: what was released is always collected by one of them. */
+/* Neither may overlook the other: a released block is always collected by one of them. */
 TEST(protocol_entry_at_the_moment_of_leaving, 60)
 {
 	struct rt_thread *sender;
@@ -83,7 +83,7 @@ static void leave_many(UNUSED void *argument)
 	alloc_each(many, LEFT, LEFT_SIZE);
 }
 
-/* Only who frees the last slot of a group visits; what the others released is told by inbox. */
+/* Only the thread that frees the last slot of a group visits; releases of the others are told by inbox. */
 TEST(protocol_vacant_record_is_visited_by_groups, 10)
 {
 	struct ash_statistics st;
@@ -146,7 +146,7 @@ TEST(protocol_two_empty_a_vacant_record, 60)
 	stamp_check_nothing_left();
 }
 
-/* ---- what stays as it was ---- */
+/* ---- state that stays ---- */
 
 static char *kept[3];
 static struct owner *record;

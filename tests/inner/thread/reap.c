@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that end without ash_thread_detach: others take over what they held. */
+/* Threads that end without ash_thread_detach: others take over their memory. */
 #include "inner/thread_at.h"
 #include "process.h"
 #include "support/another.h"

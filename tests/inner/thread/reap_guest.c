@@ -72,7 +72,7 @@ static void (*call)(void);
 
 static void is_stepped(void)
 {
-	void *mine = ash_alloc(SIZE); /* with a record of its own, as the vacant one is held meanwhile */
+	void *mine = ash_alloc(SIZE); /* with a record of its own, because the vacant record is held */
 
 	ash_release(mine);
 	owner_vacate(vacated);

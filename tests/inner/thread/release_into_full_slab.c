@@ -71,7 +71,7 @@ TEST(pending_release_says_that_it_changes_lists, 20)
 	at_steps(false);
 }
 
-/* A handler takes another slot of the group, and gives back one: what the call read of the bits is old then. */
+/* A handler takes another slot of the group, and gives back another: the bits that the call read are old then. */
 static char *held;
 
 static void exchange_held(void)

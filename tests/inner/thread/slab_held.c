@@ -115,7 +115,7 @@ TEST(slab_of_one_slot_under_its_owner, 20)
 
 /*
  * A slab of 64 slots above 4 KiB, as there are while addresses are short; its record was that of one with more groups,
- * all free.  What lies behind its units is not its own.
+ * all free.  The memory behind its units is not its own.
  */
 TEST(slab_purge_ends_with_the_slab, 10)
 {

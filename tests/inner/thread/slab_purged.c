@@ -73,7 +73,7 @@ TEST(slab_purged_is_taken_again, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* What others emptied goes back at once and clean if it was purged; else it is a spare first, and dirty. */
+/* A slab that others emptied goes back at once and clean if it was purged; else it is a spare first, and dirty. */
 static void goes_back(void (*others_release)(void *), bool purges)
 {
 	const struct chunk *c;

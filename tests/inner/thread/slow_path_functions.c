@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Single functions of the slow paths: what each leaves, also where a later step would correct it.
+ * Single functions of the slow paths: the state that each leaves, also where a later step would correct it.
  */
 #include "backend/map.h"
 #include "front/block.h"
@@ -147,7 +147,7 @@ TEST(inner_parts_slab_made_while_held, 10)
 	ash_release(stays);
 }
 
-/* What others released is used before a slab is made. */
+/* Blocks that others released are used before a slab is made. */
 TEST(inner_parts_collect_before_a_slab_is_made, 10)
 {
 	char *first = ash_alloc(5000), *p = first;

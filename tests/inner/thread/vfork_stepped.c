@@ -87,7 +87,7 @@ static void ends(bool by_exec)
 
 /* ---- at each boundary of the parent's call ---- */
 
-static uint64_t childs[2]; /* what it leaves, in place of what the one before has left */
+static uint64_t childs[2]; /* the block that it leaves, in place of its predecessor's */
 
 static void child_works(UNUSED void *argument)
 {

@@ -31,7 +31,7 @@ struct death_path {
 	const char *name;
 	void (*prepare)(void); /* not stepped; may be NULL */
 	void (*call)(void);    /* stepped: one call of the library */
-	void (*passes)(void);  /* a function whose first instruction is met; NULL: any */
+	void (*passes)(void);  /* a function whose first instruction is met, or NULL */
 	size_t size;	       /* for those three */
 	unsigned apart;	       /* looked at after so many instructions; 0: after each */
 };

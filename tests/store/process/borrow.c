@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose memory it is that a process runs in: its own, or that of the parent that vforked it. */
+/* Whether a process runs in its own memory, or in that of the parent that vforked it. */
 #include "store/process/borrow.h"
 
 #include "kernel.h"
@@ -9,7 +9,7 @@
 enum { VFORK = 0x4000 | CLONE_VM | 17 /* SIGCHLD */, STACK = 64 * 1024 };
 enum { NOBODY_KNOWS = 2 };
 
-/* What a child was told; in memory that also children of fork share. */
+/* The answers that a child got; in memory that also children of fork share. */
 static _Atomic int *told;
 
 DOES(told_make, CHECK((told = rt_map_shared(sizeof *told)) != NULL));
@@ -21,7 +21,7 @@ static _Noreturn void ask_and_end(UNUSED void *argument)
 		arch_exit_group(0);
 }
 
-/* What a child of vfork is told. */
+/* The answer to a child of vfork. */
 static int vforked(void)
 {
 	static char stack[STACK];

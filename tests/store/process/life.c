@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is dead: zombies, stopped processes, first threads that end. */
+/* Which threads and processes are dead: zombies, stopped processes, first threads that end. */
 #include "store/process/life_child.h"
 #include "store/process/proc_stat.h"
 
@@ -125,7 +125,7 @@ TEST_CALL(life_ends_with_exec_by_thread, 20, ends_with_exec(true));
 
 enum { NO_SUCH_USER = 77 };
 
-/* What may not be seen counts as the same. */
+/* A member that may not be seen counts as equal. */
 static void judge_as_another(uint64_t root)
 {
 	if (arch_setuid(65534) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is dead whose id another one has. */
+/* A thread is dead although another thread has its id. */
 #include "store/process/life_child.h"
 
 /*
