@@ -81,60 +81,75 @@ passes 'hardened, and as malloc' 12 --features hardened,override --test global -
 
 # ---- profiles ----
 
-passes 'profile, and as malloc' 3 --features profile,override --test profile --test malloc
-passes '... and its documentation' 4 --features profile,override --doc profile
-! (cd "$build/crate" && cargo check --offline --features profile,hardened) >"$log" 2>&1 && grep -q 'ashlar: not both profile and hardened' "$log"
-verdict '... and is refused with hardened' "$log"
+profiles() {
+	passes 'profile, and as malloc' 3 --features profile,override --test profile --test malloc
+	passes '... and its documentation' 4 --features profile,override --doc profile
+	! (cd "$build/crate" && cargo check --offline --features profile,hardened) >"$log" 2>&1 && grep -q 'ashlar: not both profile and hardened' "$log"
+	verdict '... and is refused with hardened' "$log"
+}
 
 # ---- without Linux ----
 
-passes 'with a system of the program (core)' 1 --features core --test system
-passes '... and its documentation' 2 --features core --doc system
-# bare TARGET PATTERN: the crate is built for it.  Where Rust's library for the target is not installed, only the C code is:
-# it asks for ash_system_map alone, and has no instruction that matches the pattern.
-bare() {
-	if ! clang --version >/dev/null 2>&1; then
-		echo "skip rust: for $1: no clang"
-		return
-	fi
-	rm -rf "$build/crate/target/$1"
-	(cd "$build/crate" && unset MAKEFLAGS MFLAGS && CC=clang cargo build --offline --features core --target "$1") >"$log" 2>&1
-	built=$?
-	[ $built = 0 ] || grep -q "error\[E0463\]: can't find crate for \`core\`" "$log" &&
-		object=$(find "$build/crate/target/$1" -name ashlar.o) && [ "$(nm -u "$object" | grep -v _GLOBAL_OFFSET_TABLE_ | tr -d ' ')" = Uash_system_map ] &&
-		llvm-objdump -d "$object" >"$folder/code" && [ "$(wc -l <"$folder/code")" -gt 10000 ] && ! grep -E "$2" "$folder/code"
-	verdict "the C code for $1" "$log"
-	[ $built = 0 ] || echo "skip rust: the Rust code for $1: its core is not installed"
+without_linux() {
+	passes 'with a system of the program (core)' 1 --features core --test system
+	passes '... and its documentation' 2 --features core --doc system
+	# bare TARGET PATTERN: the crate is built for it.  Where Rust's library for the target is not installed, only the C code is:
+	# it asks for ash_system_map alone, and has no instruction that matches the pattern.
+	bare() {
+		if ! clang --version >/dev/null 2>&1; then
+			echo "skip rust: for $1: no clang"
+			return
+		fi
+		rm -rf "$build/crate/target/$1"
+		(cd "$build/crate" && unset MAKEFLAGS MFLAGS && CC=clang cargo build --offline --features core --target "$1") >"$log" 2>&1
+		built=$?
+		[ $built = 0 ] || grep -q "error\[E0463\]: can't find crate for \`core\`" "$log" &&
+			object=$(find "$build/crate/target/$1" -name ashlar.o) && [ "$(nm -u "$object" | grep -v _GLOBAL_OFFSET_TABLE_ | tr -d ' ')" = Uash_system_map ] &&
+			llvm-objdump -d "$object" >"$folder/code" && [ "$(wc -l <"$folder/code")" -gt 10000 ] && ! grep -E "$2" "$folder/code"
+		verdict "the C code for $1" "$log"
+		[ $built = 0 ] || echo "skip rust: the Rust code for $1: its core is not installed"
+	}
+	bare x86_64-unknown-none '%[xy]mm|[[:space:]]syscall|-0x[0-9a-f]+\(%rsp\)'
+	bare aarch64-unknown-none-softfloat '[[:space:]][vqds][0-9]+[,.]|[[:space:]]svc'
+	bare x86_64-unknown-hermit '[[:space:]]syscall'
+	! (cd "$build/crate" && cargo check --offline --features core,override) >"$log" 2>&1 && grep -q 'ashlar: not both core and override' "$log" &&
+		! (cd "$build/crate" && cargo check --offline --target x86_64-unknown-none) >"$log" 2>&1 && grep -q 'ashlar: it is for Linux; for other' "$log"
+	verdict 'core is not malloc, and needed without Linux' "$log"
 }
-bare x86_64-unknown-none '%[xy]mm|[[:space:]]syscall|-0x[0-9a-f]+\(%rsp\)'
-bare aarch64-unknown-none-softfloat '[[:space:]][vqds][0-9]+[,.]|[[:space:]]svc'
-bare x86_64-unknown-hermit '[[:space:]]syscall'
-! (cd "$build/crate" && cargo check --offline --features core,override) >"$log" 2>&1 && grep -q 'ashlar: not both core and override' "$log" &&
-	! (cd "$build/crate" && cargo check --offline --target x86_64-unknown-none) >"$log" 2>&1 && grep -q 'ashlar: it is for Linux; for other' "$log"
-verdict 'core is not malloc, and needed without Linux' "$log"
 
 # ---- in a shared object that is loaded late ----
 
-if command -v cc >/dev/null && [ "$(uname -m)" = x86_64 ] && ldd --version 2>&1 | grep -q -i 'glibc\|gnu libc'; then
-	echo 'static __thread char filler[64] __attribute__((tls_model("initial-exec"))) = {1}; char *f(void) { return filler; }' |
-		cc -x c -shared -fPIC - -o "$folder/filler.so"
-	for each in $(seq 100); do
-		cp "$folder/filler.so" "$folder/$each.filler"
-	done
-	# late FEATURES: builds it with them, and loads it where the loader has no place left that threads have from their start.
-	late() {
-		(cd "$build/late" && unset MAKEFLAGS MFLAGS && cargo build --offline --features "$1" &&
-			target/debug/late target/debug/liblate.so "$folder"/*.filler) >"$log" 2>&1
-	}
-	late local-dynamic-tls && grep -qx '997 words in each of 200 threads, at most 5 records' "$log" && ! grep -q '^warning' "$log" &&
-		! readelf -dW "$build/late/target/debug/liblate.so" | grep -q STATIC_TLS
-	verdict 'a library that is loaded late, with local-dynamic-tls' "$log"
-	! late '' && grep -q 'cannot allocate memory in static TLS block' "$log"
-	verdict '... cannot be loaded without' "$log"
-	! (cd "$build/crate" && cargo check --offline --features local-dynamic-tls,override) >"$log" 2>&1 && grep -q 'ashlar: not both' "$log"
-	verdict '... and is refused as malloc' "$log"
+loaded_late() {
+	if command -v cc >/dev/null && [ "$(uname -m)" = x86_64 ] && ldd --version 2>&1 | grep -q -i 'glibc\|gnu libc'; then
+		echo 'static __thread char filler[64] __attribute__((tls_model("initial-exec"))) = {1}; char *f(void) { return filler; }' |
+			cc -x c -shared -fPIC - -o "$folder/filler.so"
+		for each in $(seq 100); do
+			cp "$folder/filler.so" "$folder/$each.filler"
+		done
+		# late FEATURES: builds it with them, and loads it where the loader has no place left that threads have from their start.
+		late() {
+			(cd "$build/late" && unset MAKEFLAGS MFLAGS && cargo build --offline --features "$1" &&
+				target/debug/late target/debug/liblate.so "$folder"/*.filler) >"$log" 2>&1
+		}
+		late local-dynamic-tls && grep -qx '997 words in each of 200 threads, at most 5 records' "$log" && ! grep -q '^warning' "$log" &&
+			! readelf -dW "$build/late/target/debug/liblate.so" | grep -q STATIC_TLS
+		verdict 'a library that is loaded late, with local-dynamic-tls' "$log"
+		! late '' && grep -q 'cannot allocate memory in static TLS block' "$log"
+		verdict '... cannot be loaded without' "$log"
+		! (cd "$build/crate" && cargo check --offline --features local-dynamic-tls,override) >"$log" 2>&1 && grep -q 'ashlar: not both' "$log"
+		verdict '... and is refused as malloc' "$log"
+	else
+		echo 'skip rust: a library that is loaded late: no cc, or no glibc'
+	fi
+}
+
+# These features compile the library eleven times: make test-long.
+if [ -n "${STEPS_FULL:-}" ]; then
+	profiles
+	without_linux
+	loaded_late
 else
-	echo 'skip rust: a library that is loaded late: no cc, or no glibc'
+	echo 'skip rust: profiles, without Linux, loaded late: they compile for a minute, and run in make test-long'
 fi
 
 # ---- without a libc ----

@@ -68,7 +68,8 @@ is_usable() {
 	esac
 }
 
-# run_document FILE: all of its commands, in their order; those that need one of TOOLS, if that is set.
+# run_document FILE: all of its commands, in their order; those that need one of TOOLS, if that is set; not those that need
+# one of LATER, but in make test-long.
 run_document() {
 	number=1
 	while [ -f "$folder/$number.sh" ]; do
@@ -77,6 +78,8 @@ run_document() {
 		name="commands $number ($(sed -n 's/^.* -o build\///p; s/^make .*/&/p' "$script" | head -n 1))"
 		if [ -n "${TOOLS:-}" ] && ! case " $TOOLS " in *" ${tool:-none} "*) ;; *) false ;; esac; then
 			:
+		elif [ -z "${STEPS_FULL:-}" ] && case " ${LATER:-} " in *" ${tool:-none} "*) ;; *) false ;; esac; then
+			echo "skip $subject: $name: they compile for seconds, and run in make test-long"
 		elif [ -n "$tool" ] && ! is_usable "$tool"; then
 			echo "skip $subject: $name: $tool is not here, or finds no library"
 		else
