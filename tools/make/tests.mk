@@ -135,7 +135,7 @@ OTHERS_NEED = tests/all tests/arch tests/tls_large steps.so libashlar_malloc.so 
 test: setup
 	$(MAKE) programs
 	+$(if $(EMULATOR),,$(call for_cpus,$(CPUS),,$(OTHERS_NEED)))
-	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=emulated) $(GUARD) sh tools/test
+	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=every_$(ARCH)) $(GUARD) sh tools/test
 
 # With the large-system atomics the library alone is built: the tests' own objects are those of aarch64.
 LSE = $(BUILD)/aarch64-lse
