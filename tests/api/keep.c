@@ -235,7 +235,7 @@ TEST(keep_small_peak_goes, 30)
 
 enum ladder { BEFORE, AFTER, RESIZED, PIECES };
 
-/* Each step releases the block before: the peak is the memory that lives at a time and 8 MiB; in the end no step is kept. */
+/* Each step releases the block before: the peak is the live memory and 8 MiB, and in the end no step is kept. */
 static void ladder(enum ladder kind)
 {
 	enum { PIECES_MAX = 4000 };
