@@ -22,10 +22,10 @@ in_alpine() {
 		skip 'packages: Alpine: no busybox, or no clang and lld'
 		return
 	fi
-	# The commands of Alpine's shell and tools, and of those that it builds with.
+	# The shell and tools of Alpine, those that it builds with, and install, which the busybox of Debian has not.
 	mkdir "$folder/bin"
 	busybox --install -s "$folder/bin"
-	for tool in make clang ld.lld ar nm objcopy; do
+	for tool in make clang ld.lld ar nm objcopy readelf install; do
 		ln -sf "$(command -v $tool)" "$folder/bin/$tool"
 	done
 	cat >"$folder/abuild" <<-'END'
@@ -71,7 +71,7 @@ in_rpm() {
 		for package in "$folder"/rpm/RPMS/*/*.rpm; do
 			rpm2cpio "$package" | (cd "$folder/root" && cpio -idm --quiet)
 		done && [ "$(find "$folder/rpm/RPMS" -name "ashlar*-$version-1.*.rpm" | wc -l)" = 3 ] && installed "$folder/root/usr"
-	verdict 'packages: three of RPM, with all files'
+	verdict "packages: three of RPM, with all files"
 }
 
 in_alpine
