@@ -6,6 +6,7 @@
 #	make field      libashlar-field.a alone; for CPUs of 32 bits, by clang, into build/field32: ARCH=field32
 #	                TARGET='--target=armv7m-none-eabi -mcpu=cortex-m3'
 #	make asan       build/asan/libashlar-asan.a, for tests of programs under AddressSanitizer, MemorySanitizer or valgrind
+#	make late       build/late/libashlar.so, for a program that loads it when others have used up the static thread-local storage
 #	make amalgamation  build/amalgamation/ashlar.c and public headers: the library as one source
 #	make crate      the Rust crate, build/crate/target/package/ashlar-VERSION.crate
 #	make install    PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=; make uninstall with the same removes what it
@@ -76,6 +77,7 @@ include tools/make/cpu.mk tools/make/products.mk tools/make/tests.mk tools/make/
 all: $(PRODUCTS) $(HEADERS) $(LOOK)
 field: $(BUILD)/libashlar-field.a $(HEADERS)
 asan: $(ASAN)
+late: $(LATE) $(HEADERS)
 amalgamation: $(AMALGAMATION)
 
 help:
@@ -88,7 +90,7 @@ setup:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all field asan amalgamation help setup clean FORCE
+.PHONY: all field asan late amalgamation help setup clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

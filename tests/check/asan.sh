@@ -143,6 +143,7 @@ int main(int argc, char **argv)
 	case 'n': ash_release(other); if (*(volatile char *)other == 7) sink = 1; break;
 	case 'o': span = ash_alloc(5 * MIB); if (span[4 * MIB] == 7) sink = 1; break;
 	case 'p': if (ash_expand(span, 4 * MIB) == 0 || span[4 * MIB - 1] == 7) sink = 1; break;
+	case 'q': ash_release(p); ash_release(p); break;
 	case 'A': works(NULL); break;
 	case 'G': {
 		struct ash_block b;
@@ -216,6 +217,14 @@ judged() {
 	[ ! -s "$folder/log" ]
 	verdict "$name is silent about programs that are right" "$folder/log"
 }
+# traced NAME PATTERN COMMAND...: the stack of a second release stands above Ashlar's line.
+traced() {
+	name=$1 pattern=$2
+	shift 2
+	"$@" q >"$folder/log" 2>&1
+	grep -E "$pattern|^ashlar: ash_release\(0x.*double free" "$folder/log" | sed -n 2p | grep -q '^ashlar'
+	verdict "$name shows who releases a block twice" "$folder/log"
+}
 # made OUT OPTION...: compiled with these.
 made() {
 	out=$1
@@ -233,6 +242,7 @@ for compiler in gcc clang; do
 		made asan -fsanitize=address
 		verdict "a program of $compiler links with it" "$folder/errors"
 		judged "AddressSanitizer of $compiler" 'AddressSanitizer: use-after-poison' "$folder/asan"
+		traced "AddressSanitizer of $compiler" '^ +#[5-7] 0x.* in main' "$folder/asan"
 		ran=1
 	else
 		echo "skip $subject: AddressSanitizer of $compiler is not here"
@@ -263,6 +273,7 @@ if command -v valgrind >/dev/null && echo '#include <valgrind/memcheck.h>' | cc 
 	valgrind -q "$folder/plain" a >"$folder/log" 2>&1
 	grep -q "50 bytes inside a block of size 100 free'd" "$folder/log" && grep -q "Block was alloc'd at" "$folder/log"
 	verdict 'memcheck knows where the block was given and released' "$folder/log"
+	traced memcheck 'by 0x[0-9A-F]+: main \(program\.c' valgrind -q "$folder/plain"
 else
 	echo "skip $subject: valgrind or its headers are not here"
 fi

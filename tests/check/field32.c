@@ -119,7 +119,7 @@ void ash_on_misuse(const char *line)
 
 void begin(void)
 {
-	static char memory[64 << 10], stack[THREADS][16 << 10] __attribute__((aligned(16)));
+	static char memory[64 << 10] __attribute__((aligned(16))), stack[THREADS][16 << 10] __attribute__((aligned(16)));
 	struct ash_statistics st;
 	unsigned blocks = 0, i;
 	char *p;
@@ -140,6 +140,12 @@ void begin(void)
 	blocks = 0;
 	CHECK(ash_heap_walk(heap, count, &blocks) == 0 && blocks == st.reserved / 16);
 	CHECK(ash_heap_check(heap) == 0);
+
+	/* The example of tools/RECIPES.md. */
+	heap = ash_heap_create_in(memory, 20 << 10);
+	for (blocks = 0; ash_heap_alloc(heap, 100) != NULL; blocks++)
+		;
+	CHECK(blocks == 178);
 
 	heap = ash_heap_create_in(memory, sizeof memory);
 	work(7, 50000);

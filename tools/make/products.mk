@@ -92,6 +92,9 @@ $(call product, libashlar_profile.so, profile, , , $(SHARED_MALLOC) -DASHLAR_SAM
 	profile/ashlar_malloc.o so/ashlar_new.o $(patsubst tools/profile/%.c,profile/%.o,$(wildcard tools/profile/*.c)))
 # The calls of libashlar.a for programs with a C library; a program's own hooks and ash_defaults replace those in it.
 $(call product, libashlar.so, shared, , , $(SHARED_CODE), , shared/ashlar.o)
+# The same for a program that loads it when the loader has no memory left which threads have from their start: make late.
+LATE = $(BUILD)/late/libashlar.so
+$(BUILD)/late/ashlar.o: FLAGS = $(SHARED_CODE) -ftls-model=local-dynamic -DASHLAR_DYNAMIC_TLS
 
 # ---- objects ----
 
@@ -128,7 +131,7 @@ $(BUILD)/asm/%.o: %.S $(RULES)
 $(BUILD)/%/ashlar_malloc.o: $(AMALGAMATION) $(RULES)
 	$(call compile,$(AMALGAMATED_FLAGS) -DASHLAR_MALLOC $(FLAGS))
 
-$(BUILD)/shared/ashlar.o $(BUILD)/hardened/ashlar.o: $(AMALGAMATION) $(RULES)
+$(addprefix $(BUILD)/,shared/ashlar.o late/ashlar.o hardened/ashlar.o): $(AMALGAMATION) $(RULES)
 	$(call compile,$(AMALGAMATED_FLAGS) $(FLAGS))
 
 # With the tables that an exception needs on its way through.
@@ -186,8 +189,9 @@ MAJOR = $(firstword $(subst ., ,$(shell sh tools/install/version)))
 # are written.
 EXPORTS = -Wl,--version-script=core/malloc/version.map -Wl,--dynamic-list=core/malloc/dynamic.list \
 	-Wl,-z,separate-loadable-segments -Wl,-T,core/malloc/sections.ld
-$(BUILD)/libashlar.so: EXPORTS = -Wl,--version-script=core/version.map
-$(filter %.so,$(PRODUCTS)): core/version.map core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld \
+$(BUILD)/libashlar.so $(LATE): EXPORTS = -Wl,--version-script=core/version.map
+$(LATE): $(BUILD)/late/ashlar.o
+$(filter %.so,$(PRODUCTS)) $(LATE): core/version.map core/malloc/version.map core/malloc/dynamic.list core/malloc/sections.ld \
 		tools/prereloc arch/$(ARCH)/cpu.h
 	$(call says,LINK)
 	$(CC) $(TARGET) -shared -nostdlib -fuse-ld=lld -Wl,-soname,$(@F).$(MAJOR) $(EXPORTS) -Wl,-z,nodelete -Wl,-z,now \

@@ -8,7 +8,7 @@
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make test-kernel    under kernels in qemu-system, and cuts of power: KERNELS="x86_64 aarch64 riscv64"
 #	                POWER="ext4 xfs btrfs" CUTS=200; make setup-kernel fetches the kernels
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin rust deb builds musl recipes";
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin rust deb packages builds musl recipes";
 #	                make setup-programs installs what that needs
 #	make steps      single steps under QEMU: ARCH=aarch64 or riscv64; STEPS=all for all paths
 #	make soak       what make test thins, in full and with other seeds: SEEDS="1 2 3"

@@ -255,9 +255,13 @@ for kind in 512:8 64:12 8:16; do
 		others="$others $other"
 	done
 done
-quiet plain "$folder/opened" "$library" $others
-[ $? = 3 ] && grep -q 'cannot allocate memory in static TLS block' "$folder/out"
-verdict 'dlopen where static TLS is used up: refused, with a message'
+for each in "$library" "$build/libashlar.so"; do
+	quiet plain "$folder/opened" "$each" $others
+	[ $? = 3 ] && grep -q 'cannot allocate memory in static TLS block' "$folder/out"
+	verdict "dlopen where static TLS is used up: ${each##*/} is refused, with a message"
+done
+quiet "${MAKE:-make}" BUILD="$build" late && quiet plain "$folder/opened" "$build/late/libashlar.so" $others
+verdict '... and that of make late serves threads'
 
 # ---- ashlar-check ----
 

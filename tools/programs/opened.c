@@ -35,10 +35,10 @@ int main(int argc, char **argv)
 		puts(dlerror());
 		return 3;
 	}
-	theirs = (void *(*)(size_t))dlsym(library, "malloc");
-	free_theirs = (void (*)(void *))dlsym(library, "free");
-	is_malloc = (int (*)(void))dlsym(library, "ashlar_is_malloc");
-	if (theirs == NULL || free_theirs == NULL || is_malloc == NULL || is_malloc() != 0)
+	is_malloc = (int (*)(void))dlsym(library, "ashlar_is_malloc"); /* libashlar.so has none of these three */
+	theirs = (void *(*)(size_t))dlsym(library, is_malloc != NULL ? "malloc" : "ash_alloc");
+	free_theirs = (void (*)(void *))dlsym(library, is_malloc != NULL ? "free" : "ash_release");
+	if (theirs == NULL || free_theirs == NULL || (is_malloc != NULL && is_malloc() != 0))
 		return 4;
 	work(NULL);
 	if (pthread_create(&t, NULL, work, NULL) != 0 || pthread_join(t, NULL) != 0)

@@ -115,7 +115,7 @@ fn main() {
         }
     }
     if variable("DEBUG") == "true" {
-        cc.arg("-g");
+        cc.arg("-gdwarf-4"); // valgrind before 3.20 gives up on the DWARF 5 of clang
     }
     if has("override") {
         cc.arg("-DASHLAR_MALLOC");

@@ -25,6 +25,7 @@
 #define VALGRIND_FREELIKE_BLOCK(p, zone)
 #define VALGRIND_MAKE_MEM_NOACCESS(p, size)
 #define VALGRIND_CHECK_MEM_IS_ADDRESSABLE(p, size) 0
+#define VALGRIND_PRINTF_BACKTRACE(text)
 #endif
 
 #include "ashlar.h"
@@ -37,6 +38,7 @@
 extern WEAK void __asan_poison_memory_region(const volatile void *, size_t);
 extern WEAK void __asan_unpoison_memory_region(const volatile void *, size_t);
 extern WEAK void *__asan_region_is_poisoned(void *, size_t);
+extern WEAK void __sanitizer_print_stack_trace(void);
 
 /* What the plain call does with free memory is its own affair. */
 #define PLAIN(...)                                                                                 \
@@ -70,6 +72,20 @@ static void unpoison(void *p, size_t size)
 {
 	if (__asan_unpoison_memory_region != NULL)
 		__asan_unpoison_memory_region(p, size);
+}
+
+/* ---- misuse ---- */
+
+/* The stack stands above Ashlar's line. */
+extern _Noreturn void __real_panic_line(const char *line, size_t length);
+_Noreturn void __wrap_panic_line(const char *line, size_t length);
+_Noreturn void __wrap_panic_line(const char *line, size_t length)
+{
+	VALGRIND_ENABLE_ERROR_REPORTING;
+	VALGRIND_PRINTF_BACKTRACE("misuse of Ashlar\n");
+	if (__sanitizer_print_stack_trace != NULL)
+		__sanitizer_print_stack_trace();
+	__real_panic_line(line, length);
 }
 
 /* ---- memory ---- */

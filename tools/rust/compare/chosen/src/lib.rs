@@ -9,3 +9,7 @@ static A: ashlar::Ashlar = ashlar::Ashlar;
 #[cfg(mimalloc)]
 #[global_allocator]
 static A: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[cfg(jemalloc)]
+#[global_allocator]
+static A: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
