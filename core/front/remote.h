@@ -7,13 +7,6 @@
 #include "slab/slab.h"
 #include "thread/owner.h"
 
-/*
- * Releases a slot of another owner's slab.  Returns false if the slot was free already.  Sets *vacant to the slab's
- * owner record if no thread holds this record and a group of the slab is now entirely free: then the caller must
- * visit the slab (visit_slab).  Otherwise sets *vacant to NULL.
- */
-INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
-
 /* The first part of remote_free: sets the remote bit.  Returns false if the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
@@ -40,8 +33,28 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 	       (load_seq_cst(&o->state) & OWNER_HELD) != 0;
 }
 
-/* Sets the pending bit, makes the inbox entry, and visits a vacant record. */
+/* Sets the pending bit, and makes the inbox entry.  Returns the *vacant of remote_free. */
+INTERNAL SLOW struct owner *remote_notify(struct slab *s, uint64_t group);
+
+/* remote_notify, and visits a vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
+
+/*
+ * Releases a slot of another owner's slab.  Returns false if the slot was free already.  Sets *vacant to the slab's
+ * owner record if no thread holds this record and a group of the slab is now entirely free: then the caller must
+ * visit the slab (visit_slab).  Otherwise sets *vacant to NULL.
+ */
+static ALWAYS_INLINE bool remote_free(const struct slot_ref *at, struct owner **vacant)
+{
+	uint64_t owner = load_relaxed(&at->slab->owner);
+
+	*vacant = NULL;
+	if (!remote_set(at->slab, at->index))
+		return false;
+	if (unlikely(!remote_is_notified(at->slab, owner)))
+		*vacant = remote_notify(at->slab, at->group);
+	return true;
+}
 
 /* Called for NULL, so that free need not test for NULL itself (malloc/malloc.c). */
 MALLOC_ONLY void release_null(void);

@@ -59,29 +59,32 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 	return done;
 }
 
-/* Releases a slot of another owner's slab.  `tagged` means that the slot's tag names an intent (intent.h). */
-static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool tagged)
+/*
+ * Releases a slot of another owner's slab.  `self` is the caller's record; `out`, if the caller has it checked out.
+ * `tagged` means that the slot's tag names an intent (intent.h).
+ */
+static ALWAYS_INLINE bool free_remote(struct heap *h, struct owner *self, bool out, const struct slot_ref *at,
+				      bool tagged)
 {
 	struct store *s = store_shared(h);
 	struct owner *vacant;
 	struct building b;
 
 	if (s != NULL) {
-		if (!slot_is_taken(&at))
+		if (!slot_is_taken(at))
 			return false;
-		if (call.self == NULL)
+		if (self == NULL)
 			seal_touch(s);
 		/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
 		if (!tagged)
-			store_release(census_tag(at.slab, at.index),
-				      call.owner != NULL ? census_leaving(call.owner)
-							 : census_mine(s, call.self));
+			store_release(census_tag(at->slab, at->index),
+				      out ? census_leaving(self) : census_mine(s, self));
 	}
-	if (!remote_free(&at, &vacant))
+	if (!remote_free(at, &vacant))
 		return false;
 	if (vacant != NULL) {
-		b = building_begin(h, call.self);
-		visit_slab(vacant, at.slab);
+		b = building_begin(h, self);
+		visit_slab(vacant, at->slab);
 		building_end(b);
 	}
 	return true;
@@ -109,40 +112,32 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 		return free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return free_unowned(h, call.self, at);
-	return free_remote(h, call, at, tagged);
+	return free_remote(h, call.self, call.owner != NULL, &at, tagged);
 }
 
 /*
- * The common case: releases a slot of the caller's own slab.  Returns false if nothing was done.  As in ash_release,
- * the comparison of owners decides several things at once, here also whether the slab belongs to this heap.
+ * The common case: releases a slot of the caller's own slab, and checks the record in.  Returns false if nothing was
+ * done.  As in ash_release, the comparison of owners decides several things at once, here also whether the slab belongs
+ * to the record's heap.
  */
-static inline bool release_own(struct heap *h, struct chunk *c, void *p)
+static ALWAYS_INLINE bool release_own(struct seat_entry *t, struct owner *o, struct slab *s, void *p)
 {
-	struct slab *s = slab_record(c, p);
 	uint64_t word, ready, index, group;
-	struct owner *o;
-	struct seat_entry *t;
-	bool done = false;
 
-	o = seats_guess(h, &t);
-	if (unlikely(o == NULL))
-		return false;
 	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
 	    unlikely(!slab_index(s, p, &index)))
-		goto out;
+		return false;
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	ready = s->ready;
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
-		goto out;
+		return false;
 	/* The order matters: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	slab_free(s, ready, group, word);
 	store_release(&truth_of(o)->flight, 0);
-	done = true;
-out:
 	seats_give(t, o);
-	return done;
+	return true;
 }
 
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, const char *from)
@@ -180,10 +175,18 @@ bool instance_release_tagged(struct heap *h, void *p)
 
 void instance_release(struct chunk *c, void *p)
 {
+	struct seat_entry *t;
+	struct owner *o;
+
 	if (unlikely(c == NULL))
 		diagnose(CALL_RELEASE, p);
-	if (unlikely(!release_own(chunk_heap(c), c, p)))
-		release_slow(c, p, CALL_RELEASE);
+	o = seats_guess(chunk_heap(c), &t);
+	if (likely(o != NULL)) {
+		if (likely(release_own(t, o, slab_record(c, p), p)))
+			return;
+		seats_give(t, o);
+	}
+	release_slow(c, p, CALL_RELEASE);
 }
 
 /* Releases any other block, and NULL. */
@@ -197,13 +200,43 @@ static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 		release_slow(instance_chunk(heap, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
 }
 
+/*
+ * Releases a slot of an owned slab, the caller's or another's; any other block by heap_release_slow.  The record is
+ * checked in.
+ */
+static __attribute__((noinline)) void heap_release_slot(ash_heap *heap, void *p, struct seat_entry *t, struct owner *o,
+							struct slab *s)
+{
+	struct heap *h = heap_of(heap);
+	struct slot_ref at;
+	bool done = false;
+
+	if (likely(slot_find_in(s, p, &at)) && likely(load_relaxed(&s->owner) > OWNER_FLAGS) &&
+	    likely(chunk_heap(load_relaxed(&s->chunk)) == h) && likely(load_relaxed(&arenas_used) == 0)) {
+		store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+		done = owner_has(o, s) ? free_own(h, o, at) : free_remote(h, o, true, &at, false);
+		store_release(&truth_of(o)->flight, 0);
+	}
+	seats_give(t, o);
+	if (unlikely(!done))
+		heap_release_slow(heap, p);
+}
+
 FAST void ash_heap_release(ash_heap *heap, void *p)
 {
 	/* The hint may name any chunk: release_own compares p with a slab in it. */
 	struct chunk *c = map_guess(p);
+	struct seat_entry *t;
+	struct owner *o;
+	struct slab *s;
 
-	if (unlikely(c == NULL) || unlikely(!release_own(heap_of(heap), c, p)))
+	if (unlikely(c == NULL) || unlikely((o = seats_guess(heap_of(heap), &t)) == NULL)) {
 		heap_release_slow(heap, p);
+		return;
+	}
+	s = slab_record(c, p);
+	if (unlikely(!release_own(t, o, s, p)))
+		heap_release_slot(heap, p, t, o, s);
 }
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
