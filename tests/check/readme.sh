@@ -56,7 +56,7 @@ marked() {
 	verdict "the table '$1' of $2 has the accepted figures"
 }
 marked summary README.md
-for part in glance time peak static shared footprint; do
+for part in glance time peak static shared kills footprint; do
 	marked $part BENCHMARKS.md
 done
 sh tools/bench/accept chart | awk -v low=-1 -v high=2 -f tools/bench/plot | cmp -s - tools/bench/programs.svg

@@ -97,3 +97,10 @@ int rt_memory_file(const char *name)
 {
 	return (int)arch_memfd_create(name, 0);
 }
+
+uint64_t rt_file_memory(int fd)
+{
+	struct arch_stat st;
+
+	return arch_fstat(fd, &st) == 0 ? (uint64_t)st.blocks * 512 : 0;
+}

@@ -56,6 +56,7 @@ bool rt_code_writable(void *p, size_t bytes);
 const void *rt_map_file(const char *path, size_t *length);
 /* A new file in memory, without a name in any folder: its descriptor, or -errno. */
 int rt_memory_file(const char *name);
+uint64_t rt_file_memory(int fd); /* the bytes that the file takes on the disk, or in memory */
 /* Reads a whole (proc) file into out, NUL-terminated; bytes read or -errno. */
 long rt_read_file(const char *path, char *out, size_t size);
 bool rt_write_file(const char *path, const char *text); /* a setting; false: refused */

@@ -2,8 +2,8 @@
 /*
  * What a heap costs that processes share.  Built from this file: without a libc on Ashlar's
  * heaps, and hosted on Boost.Interprocess's managed_shared_memory (C++, -DBOOST) or
- * managed_mapped_file (-DBOOST -DMAPPED), and on libpmemobj (-DPMEMOBJ), whose pools are for
- * one process at a time; and on arenas of mimalloc (-DMIMALLOC) and jemalloc (-DJEMALLOC) over a
+ * managed_mapped_file (-DBOOST -DMAPPED), on rts-alloc (-DRTS), and on libpmemobj (-DPMEMOBJ), whose pools
+ * are for one process at a time; and on arenas of mimalloc (-DMIMALLOC) and jemalloc (-DJEMALLOC) over a
  * shared mapping, which are for one process.
  *
  *	shared batch HEAP           1000 x 128 B allocated, then released
@@ -21,6 +21,8 @@
  *	                            processes are killed in the midst of their calls, one after
  *	                            the other; then the times to attach and to allocate: the
  *	                            first one recovers, the second one finds nothing to do
+ *	shared counted KIND         allocations and releases for callgrind (shared_counted.h)
+ *	shared kills N              N processes are killed in a churn beside two that go on
  *
  * HEAP: default (ash_alloc), private (ash_heap_create) or shared.  The peer has only the last
  * two, and one kind of heap.
@@ -32,6 +34,9 @@
 #include <stdint.h>
 
 #include "random.h"
+
+/* The process cannot go on: others are told why. */
+static void fail(const char *why);
 #include "shared.h"
 
 enum { PROCESSES = 8, EXACT = 4, BATCH = 1000, LIVE = 10000, INBOX_WORDS = 512 };
@@ -44,6 +49,9 @@ static struct common {
 	struct worker worker[PROCESSES];
 	_Alignas(128) uint64_t ready;
 	_Alignas(128) void *inbox[INBOX_WORDS];
+	uint64_t stop, turn;
+	char failed[16]; /* kills: why a process cannot go on */
+	void **cells;	 /* kills: words of the heap that name blocks */
 } * common;
 
 static unsigned processes = 1, scale = 1; /* short runs: a tenth */
@@ -58,6 +66,15 @@ static uint64_t seed_of(const struct worker *w)
 static void keep(void *p)
 {
 	__asm__ volatile("" : : "r"(p) : "memory");
+}
+
+static void fail(const char *why)
+{
+	unsigned i;
+
+	for (i = 0; why[i] != '\0' && i + 1 < sizeof common->failed; i++)
+		__atomic_store_n(&common->failed[i], why[i], __ATOMIC_RELAXED);
+	leave(1);
 }
 
 static void begin(struct worker *w)
@@ -239,47 +256,52 @@ static int exact_sums(void)
 	return given == taken && blocks_left() == 0 ? 0 : 1;
 }
 
+#include "shared_counted.h"
 #include "shared_deaths.h"
+#include "shared_kills.h"
+
+static const struct {
+	const char *name;
+	void (*body)(struct worker *w);
+	uint64_t operations;
+} experiments[] = {
+	{"batch", batch, 10000000},   {"random", sizes, 4000000},   {"pair", pair, 4000000}, {"sizes", sizes, 4000000},
+	{"publish", publish, 2000000}, {"replace", replace, 2000000},
+};
 
 static int work(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *of = argc > 2 ? argv[2] : "";
+	size_t i;
 
 	if (argc > 1 && same(argv[argc - 1], "short"))
 		scale = 10;
 	common = (struct common *)common_memory(sizeof *common);
 	if (common == NULL)
 		return 1;
-	if (same(what, "deaths")) {
-		int status = deaths(of);
+	if (same(what, "deaths") || same(what, "kills")) {
+		int status = same(what, "deaths") ? deaths(number(of)) : kills(number(of));
 
 		heap_remove();
 		return status;
 	}
+	if (same(what, "counted"))
+		return heap_open("1") && counted(of) ? 0 : 1;
 	if (!heap_open(of))
 		return 1;
 	if (of[0] >= '1' && of[0] <= '0' + PROCESSES && of[1] == '\0')
 		processes = (unsigned)(of[0] - '0');
-	if (same(what, "batch"))
-		picoseconds(what, run(batch, 10000000));
-	else if (same(what, "random"))
-		picoseconds(what, run(sizes, 4000000));
-	else if (same(what, "pair"))
-		picoseconds(what, run(pair, 4000000 / processes));
-	else if (same(what, "sizes"))
-		picoseconds(what, run(sizes, 4000000 / processes));
-	else if (same(what, "publish"))
-		picoseconds(what, run(publish, 2000000 / processes));
-	else if (same(what, "replace"))
-		picoseconds(what, run(replace, 2000000 / processes));
-	else if (same(what, "exact"))
+	if (same(what, "exact"))
 		return exact_sums();
-	else
-		return 2;
-	return 0;
+	for (i = 0; i < sizeof experiments / sizeof *experiments; i++)
+		if (same(what, experiments[i].name)) {
+			picoseconds(what, run(experiments[i].body, experiments[i].operations / processes));
+			return 0;
+		}
+	return 2;
 }
 
-#if defined BOOST || defined PMEMOBJ || defined MIMALLOC || defined JEMALLOC
+#if defined BOOST || defined PMEMOBJ || defined RTS || defined MIMALLOC || defined JEMALLOC
 int main(int argc, char **argv)
 #else
 int main(int argc, char **argv, __attribute__((unused)) char **envp)

@@ -143,6 +143,16 @@ static void heap_leave(void)
 {
 }
 
+static bool heap_join(void)
+{
+	return false;
+}
+
+static bool heap_give_back(void)
+{
+	return false;
+}
+
 static uint64_t blocks_left(void)
 {
 	return 1;

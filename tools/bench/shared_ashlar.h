@@ -14,6 +14,8 @@
 
 static ash_heap *heap; /* NULL: the default one */
 static int heap_file;
+/* Of blocks that words of the heap name, where some are to be released by heap_give_back: others have the tag 0. */
+static unsigned char named;
 
 static void *take(size_t n)
 {
@@ -40,11 +42,16 @@ static void take_into(void **slot, size_t n)
 
 static void take_instead(void **slot, size_t n)
 {
-	void *p = ash_heap_draft(heap, n);
+	void *p = ash_heap_draft_tagged(heap, n, named);
+	enum ash_slot done;
 
+	if (p == NULL)
+		fail("full");
 	*(volatile char *)p = 1;
-	if (ash_heap_replace(heap, slot, ash_heap_load(heap, slot), p) != ASH_SLOT_DONE)
-		rt_exit(1);
+	while ((done = ash_heap_replace(heap, slot, ash_heap_load(heap, slot), p)) == ASH_SLOT_CHANGED) {
+	}
+	if (done != ASH_SLOT_DONE)
+		fail("no step");
 }
 
 static void give_from(void **slot)
@@ -55,6 +62,7 @@ static void give_from(void **slot)
 /* A file of memory that has no name, in no folder: children have its descriptor. */
 static bool heap_make(size_t capacity)
 {
+	named = 1;
 	heap = ash_heap_create_file(heap_file, capacity, NULL);
 	return heap != NULL;
 }
@@ -74,6 +82,32 @@ static void heap_remove(void)
 {
 }
 
+static bool heap_join(void)
+{
+	return true;
+}
+
+static int find_dead(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)size;
+	if (!owner->live && owner->id != 0 && owner->tag == 0)
+		ash_heap_release((ash_heap *)context, block);
+	return 0;
+}
+
+/* First what the dead had not yet published, or had already taken out. */
+static bool heap_give_back(void)
+{
+	(void)ash_heap_recover(heap);
+	(void)ash_heap_walk(heap, find_dead, heap);
+	return true;
+}
+
+static uint64_t heap_file_bytes(void)
+{
+	return rt_file_memory(heap_file);
+}
+
 static bool heap_open(const char *of)
 {
 	if (same(of, "default"))
@@ -87,12 +121,21 @@ static bool heap_open(const char *of)
 	return heap != NULL;
 }
 
+static int count_block(void *context, void *block, size_t size, const struct ash_heap_owner *owner)
+{
+	(void)block;
+	(void)size;
+	(void)owner;
+	++*(uint64_t *)context;
+	return 0;
+}
+
 static uint64_t blocks_left(void)
 {
-	struct ash_statistics s;
+	uint64_t n = 0;
 
-	ash_heap_stats(heap, &s);
-	return s.blocks;
+	(void)ash_heap_walk(heap, count_block, &n);
+	return n;
 }
 
 static void *common_memory(size_t bytes)

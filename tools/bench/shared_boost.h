@@ -19,7 +19,7 @@ typedef ipc::managed_shared_memory segment_type;
 #endif
 static segment_type *segment;
 
-#define take(n) segment->allocate(n)
+#define take(n) segment->allocate(n, std::nothrow)
 #define give(p) segment->deallocate(p)
 
 #include "shared_two_steps.h"
@@ -49,6 +49,16 @@ static bool heap_again(void)
 static void heap_leave(void)
 {
 	delete segment;
+}
+
+static bool heap_join(void)
+{
+	return true;
+}
+
+static bool heap_give_back(void)
+{
+	return false;
 }
 
 /* Its name is needed only until all have it: by fork here, so not at all. */

@@ -73,14 +73,20 @@ static void attached(const char *what, size_t mib)
 	print("%s-%llu-works %d yes\n", what, (unsigned long long)mib, time >= 0);
 }
 
-/* The caller removes the heap's file, whatever the answer is. */
-static int deaths(const char *of)
+static size_t number(const char *of)
 {
-	size_t mib = 0;
+	size_t n = 0;
+
+	for (; *of >= '0' && *of <= '9'; of++)
+		n = n * 10 + (size_t)(*of - '0');
+	return n;
+}
+
+/* The caller removes the heap's file, whatever the answer is. */
+static int deaths(size_t mib)
+{
 	unsigned i;
 
-	for (i = 0; of[i] >= '0' && of[i] <= '9'; i++)
-		mib = mib * 10 + (size_t)(of[i] - '0');
 	if (start_process())
 		be_filled(mib << 20);
 	if (!process_ended_well())

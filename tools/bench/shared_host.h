@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,6 +87,14 @@ static bool process_ended_well(void)
 static void heap_remove(void)
 {
 	unlink(heap_name);
+}
+
+/* Of the disk, or of memory. */
+static uint64_t heap_file_bytes(void)
+{
+	struct stat s;
+
+	return stat(heap_name, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
 }
 
 #endif

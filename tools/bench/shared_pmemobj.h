@@ -46,6 +46,24 @@ static void heap_leave(void)
 	pmemobj_close(pool);
 }
 
+/* All that is in the pool is of the dead: it is for one process at a time. */
+#define ALONE
+static bool heap_join(void)
+{
+	return heap_again();
+}
+
+static bool heap_give_back(void)
+{
+	PMEMoid oid = pmemobj_first(pool), next;
+
+	for (; !OID_IS_NULL(oid); oid = next) {
+		next = pmemobj_next(oid);
+		pmemobj_free(&oid);
+	}
+	return true;
+}
+
 /* Not for children of fork. */
 static bool heap_open(const char *of)
 {
@@ -60,7 +78,12 @@ static bool heap_open(const char *of)
 
 static uint64_t blocks_left(void)
 {
-	return OID_IS_NULL(pmemobj_first(pool)) ? 0 : 1;
+	PMEMoid oid;
+	uint64_t n = 0;
+
+	for (oid = pmemobj_first(pool); !OID_IS_NULL(oid); oid = pmemobj_next(oid))
+		n++;
+	return n;
 }
 
 #endif

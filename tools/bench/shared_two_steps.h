@@ -23,6 +23,8 @@ static void take_instead(void **slot, size_t n)
 {
 	void *p = take(n);
 
+	if (p == NULL)
+		fail("full");
 	*(volatile char *)p = 1;
 	p = __atomic_exchange_n(slot, p, __ATOMIC_ACQ_REL);
 	if (p != NULL)

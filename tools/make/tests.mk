@@ -8,7 +8,8 @@
 #	make test-long  what takes minutes (tests/long, and in full what make test thins), natively
 #	make test-kernel    under kernels in qemu-system, and cuts of power: KERNELS="x86_64 aarch64 riscv64"
 #	                POWER="ext4 xfs btrfs" CUTS=200; make setup-kernel fetches the kernels
-#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin rust deb packages builds musl recipes";
+#	make test-programs  real programs with Ashlar as their malloc: PARTS="linked real servers origin rust deb packages builds musl
+#	                recipes shared";
 #	                make setup-programs installs what that needs
 #	make steps      single steps under QEMU: ARCH=aarch64 or riscv64; STEPS=all for all paths
 #	make soak       what make test thins, in full and with other seeds: SEEDS="1 2 3"
@@ -22,8 +23,8 @@
 #	make demo-shared    a heap shared by processes that are killed: SECONDS=60 for longer
 #	make bench      Ashlar against every malloc that is installed: SHORT=1 ROUNDS=n PEERS=name:library; also
 #	                bench-footprint (text, memory and mappings of small programs), -cost (instructions, misses and page faults,
-#	                ROWS="..."), -scale (64 GiB, 10 000 threads), -limits (of the fast paths on
-#	                this CPU), -shared (heaps)
+#	                ROWS="..."), -scale (64 GiB, 10 000 threads), -limits (of the fast paths on this CPU), -shared (heaps),
+#	                -kills (of processes that share a heap: KILLS=n)
 #	make bench-accept   takes the last figures into tools/bench/accepted, BENCHMARKS.md and README.md
 #	make flags      prints how a test program is compiled and linked, for scripts: eval "$(make -s flags)"
 #	make format     clang-format over all sources
@@ -185,7 +186,7 @@ need = command -v $1 >/dev/null || \
 
 $(call script, setup-programs, , sh tools/programs/setup)
 $(call script, setup-checkers, , sh tools/setup checkers)
-$(call script, test-programs, programs, $(GUARD) sh tools/programs/run $(PARTS))
+$(call script, test-programs, programs $(BUILD)/bench/shared, $(GUARD) sh tools/programs/run $(PARTS))
 $(call script, soak, programs, $(GUARD) sh tools/soak $(SEEDS))
 $(call script, steps, $(BUILD)/tests/all $(BUILD)/steps.so, $(GUARD) sh tools/steps $(ARCH) $(STEPS))
 $(call script, demo, $(BUILD)/demo $(BUILD)/ancestor, ARCH=$(ARCH) EMULATOR="$(EMULATOR)" sh tools/demo/run $(BUILD)/demo)
@@ -203,6 +204,7 @@ $(call script, bench, $(FOOTPRINT), $(BENCH)/compare $(ROUNDS) && sh tools/bench
 $(call script, bench-footprint, $(FOOTPRINT), $(BENCH)/footprint)
 $(call script, bench-cost, $(BUILD)/libashlar_malloc.so $(RUNTIME) $(BUILD)/libashlar.a $(HEADERS), $(BENCH)/cost, valgrind)
 $(foreach name,scale limits shared,$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
+$(call script, bench-kills, $(BUILD)/bench/shared, sh tools/bench/kills)
 $(call script, bench-accept, , sh tools/bench/accept)
 
 flags:
