@@ -282,6 +282,9 @@ INTERNAL struct arena *arenas_around(const void *p);
 /* Removes the arena, and the arenas in its memory.  Returns false if the arena is not in the list. */
 INTERNAL bool arenas_leave(const void *a);
 
+/* The entries of the list that were ever used. */
+INTERNAL_EXTERN uint64_t arenas_used;
+
 /* Removes the arenas in this memory, which is about to be reused. */
 #if IS_FIELD || IS_SMALL
 #define arenas_gone(from, bytes) ((void)0) /* there is no list */

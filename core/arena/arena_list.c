@@ -16,7 +16,7 @@ static struct arena_entry {
 	uint64_t begin, end;
 	uint64_t base; /* of the granules; 0: not yet known */
 } entries[ASH_HEAPS_IN_MAX];
-static uint64_t entries_used; /* no entry at or above this index was ever used */
+INTERNAL uint64_t arenas_used;
 
 enum { RESERVING = 1 };
 
@@ -64,7 +64,7 @@ static bool entry_is_valid(const struct arena_entry *at)
 static struct arena *entry_find(const void *p, bool granule)
 {
 	uint64_t address = (uintptr_t)p, best = UINT64_MAX, i;
-	uint64_t used = load_acquire(&entries_used); /* pairs with entry_reserve */
+	uint64_t used = load_acquire(&arenas_used); /* pairs with entry_reserve */
 	struct arena *a = NULL;
 	struct arena_entry at;
 
@@ -97,7 +97,7 @@ static bool entry_remove(uint64_t i, uint64_t begin)
 /* Removes all arenas in the memory [begin, end) but the entry `but`. */
 static bool entries_remove(uint64_t begin, uint64_t end, uint64_t but)
 {
-	uint64_t used = load_acquire(&entries_used), i;
+	uint64_t used = load_acquire(&arenas_used), i;
 	struct arena_entry at;
 	bool any = false;
 
@@ -117,7 +117,7 @@ void arenas_gone(const void *from, size_t bytes)
 
 void arenas_gone_with(const struct chunk *c, const void *p)
 {
-	if (load_relaxed(&entries_used) != 0)
+	if (load_relaxed(&arenas_used) != 0)
 		arenas_gone(p, chunk_block(c, p));
 }
 
@@ -139,7 +139,7 @@ static bool is_in_block(const struct arena_entry *at, uint64_t begin, uint64_t e
 static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 {
 	/* seq_cst, like the loads of `begin` after it: see entry_reserve. */
-	uint64_t used = load_seq_cst(&entries_used), i;
+	uint64_t used = load_seq_cst(&arenas_used), i;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++) {
@@ -160,7 +160,7 @@ static bool overlaps(uint64_t begin, uint64_t end, uint64_t mine)
 /* Returns an entry that reserves this memory, or ASH_HEAPS_IN_MAX if all are in use. */
 static uint64_t entry_reserve(uint64_t begin, uint64_t end)
 {
-	uint64_t i, used = load_acquire(&entries_used);
+	uint64_t i, used = load_acquire(&arenas_used);
 
 	for (i = 0; i < ASH_HEAPS_IN_MAX; i++) {
 		uint64_t none = 0;
@@ -175,14 +175,14 @@ static uint64_t entry_reserve(uint64_t begin, uint64_t end)
 	store_release(&entries[i].end, end);
 	/* seq_cst: of two threads that reserve overlapping memory at least one sees the other (overlaps). */
 	(void)exchange_seq_cst(&entries[i].begin, begin);
-	while (used <= i && !cas_seq_cst(&entries_used, &used, i + 1))
+	while (used <= i && !cas_seq_cst(&arenas_used, &used, i + 1))
 		;
 	return i;
 }
 
 bool arenas_leave(const void *a)
 {
-	uint64_t used = load_acquire(&entries_used), i;
+	uint64_t used = load_acquire(&arenas_used), i;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++)
@@ -197,7 +197,7 @@ bool arenas_leave(const void *a)
 /* Removes an arena that this memory had before and that was not destroyed, and all arenas in it. */
 static void entries_remove_at(uint64_t begin)
 {
-	uint64_t used = load_acquire(&entries_used), i;
+	uint64_t used = load_acquire(&arenas_used), i;
 	struct arena_entry at;
 
 	for (i = 0; i < used; i++)

@@ -71,7 +71,7 @@ struct shared_hooks {
 	/* Called before and after another block is taken: `taken` gets the result of `taking`, and the block. */
 	uint64_t (*taking)(struct heap *h, struct owner *self, const void *draft);
 	void (*taken)(void *p, uint64_t word, void *draft);
-	/* As release_own of heaps/instance_release.c. */
+	/* Like release_own of heaps/instance_release.c, and also releases slots of other owners' slabs. */
 	bool (*release_own)(struct heap *h, struct chunk *c, void *p);
 	/* Called before the holder of the record releases another block, and with NULL afterwards. */
 	void (*releasing)(struct owner *o, const void *p);

@@ -24,8 +24,7 @@ static bool group_is_free(const struct slab *s, uint64_t group)
 				     (unsigned)load_relaxed(&s->slots);
 }
 
-/* Notifies the owner.  Returns its record if nobody holds the record and the caller is to visit it, else NULL. */
-static ALWAYS_INLINE struct owner *remote_notify(struct slab *s, uint64_t group)
+SLOW struct owner *remote_notify(struct slab *s, uint64_t group)
 {
 	uint64_t owner;
 	struct owner *o;
@@ -52,18 +51,6 @@ SLOW void remote_notify_slow(struct slab *s, uint64_t group)
 
 	if (vacant != NULL)
 		visit_slab(vacant, s);
-}
-
-bool remote_free(const struct slot_ref *at, struct owner **vacant)
-{
-	uint64_t owner = load_relaxed(&at->slab->owner);
-
-	*vacant = NULL;
-	if (!remote_set(at->slab, at->index))
-		return false;
-	if (!remote_is_notified(at->slab, owner))
-		*vacant = remote_notify(at->slab, at->group);
-	return true;
 }
 
 /* Completes a release of the caller's own slot that was an event, or may be an event.  Checks the record in. */

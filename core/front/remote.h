@@ -7,13 +7,6 @@
 #include "slab/slab.h"
 #include "thread/owner.h"
 
-/*
- * Releases a slot of another owner's slab.  Returns false if the slot was free already.  Sets *vacant to the slab's
- * owner record if no thread holds this record and a group of the slab is now entirely free: then the caller must
- * visit the slab (visit_slab).  Otherwise sets *vacant to NULL.
- */
-INTERNAL bool remote_free(const struct slot_ref *at, struct owner **vacant);
-
 /* The first part of remote_free: sets the remote bit.  Returns false if the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
@@ -40,8 +33,30 @@ static ALWAYS_INLINE bool remote_is_notified(const struct slab *s, uint64_t owne
 	       (load_seq_cst(&o->state) & OWNER_HELD) != 0;
 }
 
-/* Sets the pending bit, makes the inbox entry, and visits a vacant record. */
+/*
+ * Sets the pending bit, and makes the inbox entry.  Returns the slab's owner record if no thread holds this record and
+ * the group is now entirely free: then the caller must visit the slab (visit_slab).  Otherwise returns NULL.
+ */
+INTERNAL SLOW struct owner *remote_notify(struct slab *s, uint64_t group);
+
+/* remote_notify, and visits a vacant record. */
 INTERNAL SLOW void remote_notify_slow(struct slab *s, uint64_t group);
+
+/*
+ * Releases a slot of another owner's slab.  Returns false if the slot was free already.  Sets *vacant to the result of
+ * remote_notify.
+ */
+static ALWAYS_INLINE bool remote_free(const struct slot_ref *at, struct owner **vacant)
+{
+	uint64_t owner = load_relaxed(&at->slab->owner);
+
+	*vacant = NULL;
+	if (!remote_set(at->slab, at->index))
+		return false;
+	if (unlikely(!remote_is_notified(at->slab, owner)))
+		*vacant = remote_notify(at->slab, at->group);
+	return true;
+}
 
 /* Releases any block except a block of the caller's own slab.  s is the result of map_guess_slab. */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);

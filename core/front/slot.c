@@ -94,17 +94,3 @@ bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at)
 	/* A unit without a slab maps to the chunk's head, which rejects every pointer (layout.h). */
 	return slot_find_in(slab_record(c, p), p, at);
 }
-
-bool slot_is_taken(const struct slot_ref *at)
-{
-	uint64_t remote = 0;
-
-	/*
-	 * The remote word is read first, by acquire: slab_collect sets the free bit before clearing the remote bit,
-	 * so these two reads see at least one of them for a free slot.
-	 */
-	if ((load_relaxed(&at->slab->owner) & OWNER_UNOWNED) == 0)
-		remote = load_acquire(&at->slab->remote[at->group]);
-	/* Acquire pairs with slot_take: the tag of a taken slot that is read is the tag that was set before. */
-	return ((load_acquire(&at->slab->free[at->group]) | remote) & at->bit) == 0;
-}

@@ -55,7 +55,20 @@ static inline bool slot_find_in(struct slab *s, const void *p, struct slot_ref *
 
 /* slot_find finds the slot that starts at p in a slab of this chunk.  Returns false if there is no such slot. */
 INTERNAL bool slot_find(const struct chunk *c, const void *p, struct slot_ref *at);
-INTERNAL bool slot_is_taken(const struct slot_ref *at);
+
+static inline bool slot_is_taken(const struct slot_ref *at)
+{
+	uint64_t remote = 0;
+
+	/*
+	 * The remote word is read first, by acquire: slab_collect sets the free bit before clearing the remote bit,
+	 * so these two reads see at least one of them for a free slot.
+	 */
+	if ((load_relaxed(&at->slab->owner) & OWNER_UNOWNED) == 0)
+		remote = load_acquire(&at->slab->remote[at->group]);
+	/* Acquire pairs with slot_take: the tag of a taken slot that is read is the tag that was set before. */
+	return ((load_acquire(&at->slab->free[at->group]) | remote) & at->bit) == 0;
+}
 
 #ifdef CPU_LOADS_PAIRS
 /*

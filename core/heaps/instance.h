@@ -11,6 +11,7 @@
 #include "backend/heap.h"
 #include "base/layout.h"
 #include "base/misuse.h"
+#include "slab/slab.h"
 
 struct chunk;
 
@@ -62,6 +63,8 @@ INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, void *draf
 /* The rest of ash_heap_alloc, for a heap that is no arena, when the thread has no slot at hand. */
 INTERNAL void *instance_alloc_slow(struct heap *h, size_t size);
 
+/* Releases a slot of a slab of the record o, which is checked out.  Returns false if the slot is free. */
+INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at);
 /* Releases the block at p in this chunk, of any heap; other pointers are misuse. */
 INTERNAL void instance_release(struct chunk *c, void *p);
 /*

@@ -17,8 +17,7 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/* Releases a slot of the caller's own slab; o is checked out.  Returns false if the slot is free. */
-static bool free_own(struct heap *h, struct owner *o, struct slot_ref at)
+bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at)
 {
 	struct slab *s = at.slab;
 	uint64_t word = load_relaxed(&s->free[at.group]) | at.bit;
@@ -80,7 +79,7 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 	if (!slot_find(c, p, &at))
 		return span_free(h, call, c, p);
 	if (call.owner != NULL && owner_has(call.owner, at.slab))
-		return free_own(h, call.owner, at);
+		return instance_free_own(h, call.owner, at);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return free_unowned(h, call.self, at);
 	return free_remote(h, call, at, drafted);

@@ -87,31 +87,87 @@ void hooks_taken(void *p, uint64_t tag, void *draft)
 		store_release(&c->clean, tag);
 }
 
+/* See hooks_leaving (backend/shared.h). */
+static ALWAYS_INLINE bool slot_leaves(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+{
+	struct store *s = store_of(h);
+
+	if (!slot_is_taken(at))
+		return false;
+	if (self == NULL)
+		seal_touch(s);
+	/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
+	if (!drafted)
+		store_release(census_tag(at->slab, at->index), o != NULL ? census_leaving(o) : census_mine(s, self));
+	return true;
+}
+
+bool hooks_leaving(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+{
+	return slot_leaves(h, o, self, at, drafted);
+}
+
+/* Releases a slot of another owner's slab.  Returns false if the slot is free. */
+static bool release_of_other(struct heap *h, struct owner *o, const struct slot_ref *at)
+{
+	struct owner *vacant;
+	struct building b;
+
+	if (!slot_leaves(h, o, o, at, false) || !remote_free(at, &vacant))
+		return false;
+	if (unlikely(vacant != NULL)) {
+		b = building_begin(h, o);
+		visit_slab(vacant, at->slab);
+		building_end(b);
+	}
+	return true;
+}
+
+/*
+ * The rest of hooks_release_own: releases a slot of a slab that has an owner, the caller's or another's.  Returns false,
+ * and has done nothing, if p is another block or none, or if there may be a heap in it.
+ */
+static __attribute__((noinline)) bool release_found(struct heap *h, struct owner *o, struct slab *s, void *p)
+{
+	struct slot_ref at;
+	bool done;
+
+	if (unlikely(!slot_find_in(s, p, &at)) || unlikely(load_relaxed(&s->owner) <= OWNER_FLAGS) ||
+	    unlikely(slab_heap(s) != h) || unlikely(load_relaxed(&arenas_used) != 0))
+		return false;
+	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+	done = owner_has(o, s) ? instance_free_own(h, o, at) : release_of_other(h, o, &at);
+	store_release(&truth_of(o)->flight, 0);
+	return done;
+}
+
 FAST bool hooks_release_own(struct heap *h, struct chunk *c, void *p)
 {
 	struct slab *s = slab_record(c, p);
 	uint64_t word, ready, index, group;
 	struct owner *o;
 	struct seat_entry *t;
-	bool done = false;
+	bool done;
 
 	o = seats_guess(h, &t);
 	if (unlikely(o == NULL))
 		return false;
 	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
 	    unlikely(!slab_index(s, p, &index)))
-		goto out;
+		goto rest;
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	ready = s->ready;
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
-		goto out;
+		goto rest;
 	/* The order matters: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	slab_free(s, ready, group, word);
 	store_release(&truth_of(o)->flight, 0);
-	done = true;
-out:
+	seats_give(t, o);
+	return true;
+rest:
+	done = release_found(h, o, s, p);
 	seats_give(t, o);
 	return done;
 }
@@ -138,18 +194,4 @@ bool hooks_free_unowned(struct heap *h, struct owner *self, const struct slot_re
 	done = unowned_free(at->slab, at->index);
 	building_end(b);
 	return done;
-}
-
-bool hooks_leaving(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
-{
-	struct store *s = store_of(h);
-
-	if (!slot_is_taken(at))
-		return false;
-	if (self == NULL)
-		seal_touch(s);
-	/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
-	if (!drafted)
-		store_release(census_tag(at->slab, at->index), o != NULL ? census_leaving(o) : census_mine(s, self));
-	return true;
 }
