@@ -89,7 +89,7 @@ C
 $COMPILE -w -c "$folder/kill.c" -o "$folder/kill.o" &&
 	$LINK -Wl,--wrap=arch_kill "$folder/bad.o" "$folder/kill.o" "$build/runtime.a" "$build/libashlar_start.a" \
 		"$build/libashlar.a" -o "$folder/kill" || exit 1
-RT_LEAST=1 "$folder/kill" good hanging >"$folder/out"
+RT_LEAST=1 "$folder/kill" good crashing >"$folder/out"
 expect 'ends the group of each test' '^kills$'
 ! grep -q '^reaped before$' "$folder/out"
 echo "exit $?" >"$folder/out"
