@@ -55,9 +55,6 @@
 #include "sys/memory.h"
 #include "sys/pages.h"
 #include "sys/panic.h"
-#if IS_HARDENED
-#include "sys/chance.h"
-#endif
 #include "sys/place.h"
 #include "sys/prereloc.h"
 #include "sys/process.h"

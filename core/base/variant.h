@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks: the places where a product does more than the others, or something else.  The caller of a hook is the same in all
- * products.  Each hook is defined twice here: for its product, and for all others, where the compiler leaves nothing of
- * it.  The hooks of the calls themselves are in front/variant.h.
+ * Hooks: the places where a product does more than the others, or something else.  The caller of a hook is the same
+ * in all products.  Each hook is defined twice here: for its product, and for all others, where the compiler leaves
+ * nothing of it.  The hooks of the calls themselves are in front/variant.h.
  */
 #ifndef CORE_BASE_VARIANT_H
 #define CORE_BASE_VARIANT_H
@@ -17,12 +17,12 @@ struct heap;
 struct owner;
 struct slab;
 
-/* Shared objects are called before their relocation (prereloc.h): then the thread has no seat, and its `self` is NULL. */
+/* A shared object may be called before its relocation (prereloc.h): then the seat's `self` is NULL. */
 #define seat_is_missing(o) (IS_SO && unlikely((o) == NULL))
 
 /*
- * Samples of large blocks are known by address and size: such a block stays in a slab of one slot, and does not grow into
- * another slab.
+ * Samples of large blocks are known by address and size: such a block stays in a slab of one slot, and does not grow
+ * into another slab.
  */
 #define large_is_pinned() SAMPLED
 
@@ -48,7 +48,7 @@ INTERNAL void chunks_compare(struct heap *h);
 
 /* Choose a run of free units, a ready group of a current slab, and a free slot of the group: at random. */
 #define units_choose(runs)	bits_any(runs, (unsigned)(chance() >> 58))
-#define group_choose(o, ready)                                                                                         \
+#define group_choose(o, ready)                                                                 \
 	(chances_settle(&(o)->hardened->chances), bits_any(ready, chance_some(&(o)->hardened->chances)))
 #define slot_choose(o, word)	bits_any(word, chance_some(&(o)->hardened->chances))
 /* Returns whether a child of fork must draw other numbers than its parent, from the first record on. */

@@ -15,7 +15,7 @@
 #include "thread/bin.h"
 #include "vec16.h"
 
-/* Moves a block of the default heap with `have` bytes, or grows it in place in the products with the names of malloc. */
+/* Moves a block of the default heap with `have` bytes.  With the names of malloc, may grow it in place. */
 INTERNAL SLOW void *block_move(void *p, size_t have, size_t size);
 
 /* Resizes any block, if the fast path cannot. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hooks of the calls, as those of the lower rooms in base/variant.h: each is defined for the products that have it, and
- * for the others, where nothing is left of it.  The calls of the hardened product are no hooks: they are written out in
- * core/hardened.
+ * The hooks of the calls, like those of the lower rooms in base/variant.h.  The calls of the hardened product are no
+ * hooks: they are written out in core/hardened.
  */
 #ifndef CORE_FRONT_VARIANT_H
 #define CORE_FRONT_VARIANT_H

@@ -22,7 +22,8 @@
 #include "front/slot.h"
 #include "internal.h"
 
-#define CLASS_APART (CLASS_ONE + 2 * CLASS_PARTS) /* up to 128 KiB: larger blocks have regions of their own while regions are few */
+/* Up to 128 KiB: larger blocks have regions of their own while regions are few. */
+#define CLASS_APART (CLASS_ONE + 2 * CLASS_PARTS)
 #define SLOT_APART  (4 * SLOT_LARGE)
 
 #define GUARD_BYTES sizeof(uint64_t)

@@ -30,7 +30,7 @@
 #include "memory.h"
 #include "pages.h"
 
-/* Returns the size of a block, and compares the size that the caller told, if any.  Afterwards p is no block any more. */
+/* Returns the size of a block, and compares the size that the caller told, if any. */
 static ALWAYS_INLINE size_t size_checked(const char *call, const char *name, const void *p, size_t size, size_t have)
 {
 	size_t had = guard_size(call, name, p, have);
@@ -49,7 +49,7 @@ SLOW bool release_guarded_any(const char *call, const char *name, void *p, size_
 	had = size_checked(call, name, p, size, have);
 	if (unlikely(heap_hooks_now() != NULL))
 		heap_hooks_now()->gone(p, have);
-	/* A span in a region of its own is not cleared, because its pages go back to the system (region_claim_bytes). */
+	/* A span in a region of its own is not cleared, because its pages go back to the system. */
 	if (have != SLOT_MIN && (have <= SLOT_APART || region_alone(map_find(p)->region) == 0)) {
 		guard_take(call, name, p, have);
 		/* Purges a larger block, so that memory that was not written is not touched. */
@@ -71,7 +71,8 @@ ALWAYS_INLINE bool release_guarded(const char *call, const char *name, void *p, 
 	struct slab *s;
 	size_t had;
 
-	if (unlikely(!own_slot(p, &s, &index)) || unlikely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) != 0) ||
+	if (unlikely(!own_slot(p, &s, &index)) ||
+	    unlikely((load_relaxed(&s->free[index / GROUP_SLOTS]) >> index % GROUP_SLOTS & 1) != 0) ||
 	    unlikely(s->class - 1u >= CLASS_ONE) || unlikely(heap_hooks_now() != NULL))
 		return release_guarded_any(call, name, p, size);
 	had = size_checked(call, name, p, size, s->slot_size);

@@ -22,7 +22,7 @@
 #include "memory.h"
 #include "thread/bin.h"
 
-/* Resizes a block in place or, for a span in a region of its own, by moving pages.  Returns NULL if neither is possible. */
+/* Resizes a block in place or, for a span in a region of its own, by moving pages.  Returns NULL if it cannot. */
 static ALWAYS_INLINE void *resize_here(const char *call, struct chunk *span, void *p, size_t had, size_t alignment,
 				       size_t size, size_t have)
 {
@@ -59,7 +59,8 @@ static ALWAYS_INLINE void *resize_here(const char *call, struct chunk *span, voi
  * Resizes a guarded block.  For `alignment` see front/block.h.  Returns NULL if there is no memory or no place to
  * grow.
  */
-static SLOW void *resize_guarded(const char *call, const char *name, void *p, size_t alignment, size_t size, size_t have)
+static SLOW void *resize_guarded(const char *call, const char *name, void *p, size_t alignment, size_t size,
+				 size_t have)
 {
 	size_t had = guard_size(call, name, p, have), bytes = size + GUARD_BYTES;
 	bool in_place = alignment == RESIZE_IN_PLACE;
@@ -87,8 +88,9 @@ static SLOW void *resize_unguarded(const char *call, void *p, size_t alignment, 
 {
 	size_t have = block_bytes(call, p);
 
+	/* A size that is too large, or a wrong alignment, finds no memory. */
 	if (have == 0 || size > PTRDIFF_MAX || (alignment != RESIZE_IN_PLACE && !span_may_align(alignment)))
-		return alignment == RESIZE_IN_PLACE ? NULL : ash_aligned_alloc(alignment, size); /* too large, or not an alignment: NULL */
+		return alignment == RESIZE_IN_PLACE ? NULL : ash_aligned_alloc(alignment, size);
 	return heap_hooks_now() != NULL && heap_hooks_now()->resize(map_find(p), &p, size, alignment) ? p : NULL;
 }
 
@@ -96,15 +98,17 @@ void *ash_resize(void *p, size_t size)
 {
 	size_t have = guard_have(p);
 
-	return have != 0 ? resize_guarded(CALL_RESIZE, NULL, p, 1, size, have) : resize_unguarded(CALL_RESIZE, p, 1, size);
+	return have != 0 ? resize_guarded(CALL_RESIZE, NULL, p, 1, size, have)
+			 : resize_unguarded(CALL_RESIZE, p, 1, size);
 }
 
 SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 {
 	size_t have = guard_have(p);
 
-	return have != 0 && span_may_align(alignment) ? resize_guarded(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have)
-						      : resize_unguarded(CALL_ALIGNED_RESIZE, p, alignment, size);
+	return have != 0 && span_may_align(alignment)
+		       ? resize_guarded(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have)
+		       : resize_unguarded(CALL_ALIGNED_RESIZE, p, alignment, size);
 }
 
 SLOW size_t ash_expand(void *p, size_t size)

@@ -46,8 +46,8 @@ INTERNAL SLOW void sample_take(void *p, size_t bytes);
 INTERNAL SLOW void sample_gone(void *p);
 
 /*
- * Counts a slot of a class up to CLASS_ONE that is about to be allocated.  If the slot is a sample, allocates it from an
- * unowned slab.  Otherwise returns NULL.
+ * Counts a slot of a class up to CLASS_ONE that is about to be allocated.  If the slot is a sample, allocates it from
+ * an unowned slab.  Otherwise returns NULL.
  */
 static inline void *sample_slot(unsigned class)
 {
