@@ -13,6 +13,6 @@ for program in malloc small system; do
 done
 # What make test thins as a whole.
 for program in storm faults faults_foreign race beside attach_killed advice; do
-	"$tests/$program" || status=1
+	[ ! -e "$tests/$program" ] || "$tests/$program" || status=1 # a tree without the store has not all
 done
 exit $status
