@@ -48,11 +48,10 @@ struct heap {
 	uint64_t period_start; /* hint: `dirty` when the period began                       */
 	uint64_t clock;	       /* slow operations so far in the period                      */
 	/*
-	 * With the id, the part of a heap that a file keeps.  These members do not move, see
-	 * store/file/store.h.
+	 * With the id, the part of a heap that a file may keep.  These members do not move.
 	 */
 	_Alignas(CPU_LINE) uint64_t root; /* the program's pointer, see ash_heap_root   */
-	uint64_t records;	/* RECORDS_... of a heap in a file, see store/file/store.h */
+	uint64_t records;	/* of shared_hooks, see backend/shared.h                   */
 	struct ash_defaults own; /* the options of a heap that has its own                  */
 	uint64_t slab_chunks;  /* hint: number of slab chunks                               */
 	uint64_t owner_count;  /* hint: number of owner records                             */

@@ -3,7 +3,7 @@
  * Holds: the memory that a thread that changes more than slots is about to take out of all bitmaps, or has
  * taken.
  *
- * Only in heaps that processes share, where the thread may die in between (store/recover/holds.h).  A hold is
+ * Only in heaps that processes share, where the thread may die in between (shared_hooks.hold).  A hold is
  * noted before its memory is taken.  It is dropped after the memory is free, or in use, or could not be
  * taken.
  *

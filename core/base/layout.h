@@ -150,8 +150,8 @@ struct chunk {
 	uint64_t no_reciprocal;
 	struct region *region;
 	uint64_t units;	       /* bit = 1: free                                */
-	uint64_t clean;	       /* bit = 1: free and zero; of a span: the tag of
-				  its process, see store/recover/census.h                */
+	uint64_t clean;	       /* bit = 1: free and zero; of a span: 0, or a
+				  word of shared_hooks, see backend/shared.h   */
 	uint32_t index;	       /* in its region                                */
 	uint32_t span_chunks;
 	size_t span_bytes;     /* usable bytes                                 */

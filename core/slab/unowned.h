@@ -21,7 +21,7 @@
  * A thread that makes or unmakes a slab sets OWNER_CHANGING while it does: only one thread can, and other
  * threads neither count the slots that it holds as blocks nor allocate there.  If that thread vanishes, in a
  * child of fork or by a jump out of a handler, this one slab is leaked; a slab of a process that died in a
- * shared heap is recovered (store/recover/recover.h).
+ * shared heap is recovered (ash_heap_recover).
  */
 #ifndef CORE_UNOWNED_H
 #define CORE_UNOWNED_H

@@ -150,7 +150,7 @@ INTERNAL_EXTERN struct owner_static owner_static;
  * frees slots, each by one store.  So a thread that takes the record over finds the whole record consistent unless
  * `building` is odd (seating.h).  This also holds in a child of fork, which has all stores of the vanished thread up
  * to some instruction, in program order.  For heaps shared by processes, which are read during these changes, see
- * store/recover/builders.h.
+ * heaps/building.h.
  */
 static inline void owner_begin(struct owner *o)
 {
@@ -227,12 +227,12 @@ INTERNAL void owner_publish(struct heap *h, struct owner *o, uint64_t state);
 /*
  * Returns the record after o, from newer to older records, or NULL after the last record.  Returns the newest record
  * if o is NULL.  A record that is made during the walk is left out.  In a heap that processes share, heap.owners is
- * only for readers outside (tools/look): the file may be forged, so the records are found by their bits
- * (store_owner_after).
+ * only for readers outside (tools/look): the file may be forged, so shared_hooks finds the
+ * records.
  */
 INTERNAL struct owner *owner_after(struct heap *h, const struct owner *o);
 
-/* At its end there is room for the additional members of records in heaps that the program makes (store/file/store.h). */
+/* At its end there is room for the additional members of records in shared heaps (shared_hooks.owner_memory). */
 #define OWNER_BYTES (PAGE_MOST > 8192 ? PAGE_MOST : 8192)
 
 /*

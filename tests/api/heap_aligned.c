@@ -17,7 +17,7 @@ static ash_heap *make(unsigned kind)
 		heap = ash_heap_create(NULL);
 		break;
 	case 1:
-		heap = has_shared_heaps() ? ash_heap_create_shared((size_t)64 << 20, NULL) : ash_heap_create(NULL);
+		heap = has_shared_heaps() ? shared_heap(64 * MIB) : ash_heap_create(&(struct ash_heap_options){.cap = 64 * MIB});
 		break;
 	default:
 		heap = ash_heap_create_in(memory, sizeof memory);

@@ -62,8 +62,8 @@ static ash_heap *make_in(void)
 TEST(heap_gone_outer_destroyed, 60)
 {
 	outer_destroyed(make_private);
-	outer_destroyed(make_shared);
 	outer_destroyed(make_in);
+	outer_destroyed(make_shared);
 }
 
 /* Memory that was unmapped with its heap in it, and mapped again as a part of more. */

@@ -13,7 +13,7 @@ for program in malloc small system; do
 done
 # What make test thins as a whole.
 for program in storm faults faults_foreign race beside attach_killed advice look_damaged look_damaged_files look_speed look_steps; do
-	"$tests/$program" || status=1
+	[ ! -e "$tests/$program" ] || "$tests/$program" || status=1 # a tree without the store has not all
 done
 RT_QEMU=1 "qemu-${ARCH:-$(uname -m)}" "$tests/look_speed" || status=1
 exit $status

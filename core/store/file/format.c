@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Format 1, compared with the structures.  The asserted values must stay as long as files of format 1 are to be read,
- * which is for ever.  The golden file in tests/inner/store has each of these words.
+ * which is for ever.  The golden file in tests/store/inner has each of these words.
  */
 #include "store/allocator.h"
 #include "store/file/store.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* States of the heap in which a path begins: each sets death_block, if the call needs one. */
-#ifndef TESTS_INNER_DEATH_BEFORE_H
-#define TESTS_INNER_DEATH_BEFORE_H
+#ifndef TESTS_STORE_DEATH_BEFORE_H
+#define TESTS_STORE_DEATH_BEFORE_H
 
 #include "store/death/harness.h"
 
@@ -59,7 +59,7 @@ void before_no_record(void);
 void before_busy(void);
 void before_extend(void);
 
-/* ---- a process that died in the middle of everything (inner/death/before_unowned.c) ---- */
+/* ---- a process that died in the middle of everything (store/death/before_unowned.c) ---- */
 
 void ended_over_units(void);
 void ended_over_chunks(void);

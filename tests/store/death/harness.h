@@ -16,8 +16,8 @@
  *
  * In another copy the victim stands stopped and lives: a search for lost memory finds none.
  */
-#ifndef TESTS_INNER_DEATH_HARNESS_H
-#define TESTS_INNER_DEATH_HARNESS_H
+#ifndef TESTS_STORE_DEATH_HARNESS_H
+#define TESTS_STORE_DEATH_HARNESS_H
 
 #include "ashlar_heap.h"
 #include "rt.h"
@@ -74,7 +74,7 @@ void death_by_ended(void (*work)(void));
 void death_by_detached(void (*work)(void));
 void death_by_live(void (*work)(void));
 
-/* ---- slots (inner/death/publish.c) ---- */
+/* ---- slots (store/death/publish.c) ---- */
 
 /* On paths of slots: the slot that the call changes.  NULL: the path has none. */
 extern void **death_slot;
@@ -83,18 +83,18 @@ void publish_is_right(size_t found, const struct entry *extra, bool (*is_there)(
 /* Releases the blocks of the heap's own. */
 void publish_release_own(void);
 
-/* One look at the copy (inner/death/survivor_looks.c). */
+/* One look at the copy (store/death/survivor_looks.c). */
 void look_prepare(void);
 void look(void);
 
-/* ---- what recovery has settled (inner/death/memory.c) ---- */
+/* ---- what recovery has settled (store/death/memory.c) ---- */
 
 /* Each chunk and each unit is free, or a slab's or span's. */
 void settled_units(void);
 /* No record is of the dead, or in the middle of anything. */
 void settled_records(void);
 
-/* ---- all memory is there (inner/death/memory.c) ---- */
+/* ---- all memory is there (store/death/memory.c) ---- */
 
 /* True: what rules chunks, units and slabs is not as it was at the last look. */
 bool look_is_new(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All in a heap's file that is not the truth (store/file/store.h), overwritten. */
-#ifndef TESTS_INNER_SHM_CACHES_H
-#define TESTS_INNER_SHM_CACHES_H
+#ifndef TESTS_STORE_INNER_CACHES_H
+#define TESTS_STORE_INNER_CACHES_H
 
 #include "rt.h"
 #include "store/process/share.h"

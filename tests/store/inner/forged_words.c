@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that lie (see program/forged.h), one lie after the other: each is refused, or is told in what
+ * Files that lie (see store/program/forged.h), one lie after the other: each is refused, or is told in what
  * the next process rebuilds (store/file/open.h).
  */
 #include "store/recover/intent.h" /* first: sound.h has a variable s */

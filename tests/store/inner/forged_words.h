@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A heap in a file, and lies in it: one word at a time is replaced, and attaching is tried. */
-#ifndef TESTS_INNER_SHM_FORGED_WORDS_H
-#define TESTS_INNER_SHM_FORGED_WORDS_H
+#ifndef TESTS_STORE_INNER_FORGED_WORDS_H
+#define TESTS_STORE_INNER_FORGED_WORDS_H
 
 #include "ashlar_heap.h"
 #include "rt.h"

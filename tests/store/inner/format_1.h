@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The golden file of format 1, tests/golden/format-1.words, as a memfd. */
-#ifndef TESTS_INNER_SHM_FORMAT_1_H
-#define TESTS_INNER_SHM_FORMAT_1_H
+#ifndef TESTS_STORE_INNER_FORMAT_1_H
+#define TESTS_STORE_INNER_FORMAT_1_H
 
 #include "rt.h"
 #include "store/file/store.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps in files, a helping thread, and a child of vfork that works in a shared heap. */
-#ifndef TESTS_INNER_SHM_LEAVING_H
-#define TESTS_INNER_SHM_LEAVING_H
+#ifndef TESTS_STORE_INNER_LEAVING_H
+#define TESTS_STORE_INNER_LEAVING_H
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A shared heap that lost memory, for tests of the search for it. */
-#ifndef TESTS_INNER_STORE_LOST_H
-#define TESTS_INNER_STORE_LOST_H
+#ifndef TESTS_STORE_INNER_LOST_H
+#define TESTS_STORE_INNER_LOST_H
 
 #include "base/bits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Heaps whose seats a test looks at, and threads' benches. */
-#ifndef TESTS_INNER_STORE_SEATS_H
-#define TESTS_INNER_STORE_SEATS_H
+#ifndef TESTS_STORE_INNER_SEATS_H
+#define TESTS_STORE_INNER_SEATS_H
 
 #include "heaps/instance.h"
 #include "heaps/benches.h"

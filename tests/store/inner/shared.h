@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A heap shared by processes, with its insides, for tests of these. */
-#ifndef TESTS_INNER_SHARED_H
-#define TESTS_INNER_SHARED_H
+#ifndef TESTS_STORE_INNER_SHARED_H
+#define TESTS_STORE_INNER_SHARED_H
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

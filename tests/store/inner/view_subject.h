@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A heap in a file, for tests of views: blocks of many sizes, of which each third is released. */
-#ifndef TESTS_INNER_SHM_VIEW_SUBJECT_H
-#define TESTS_INNER_SHM_VIEW_SUBJECT_H
+#ifndef TESTS_STORE_INNER_VIEW_SUBJECT_H
+#define TESTS_STORE_INNER_VIEW_SUBJECT_H
 
 #include "ashlar_heap.h"
 #include "heaps/instance.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that lie: see program/forged.h.  10 000 of each way to be left, 2500 of another build's; 10 000 calls in each file. */
+/* Files that lie: see store/program/forged.h.  10 000 of each way to be left, 2500 of another build's; 10 000 calls in each file. */
 #include "store/program/forged.h"
 
 enum { SEEDS = 4, EACH = 10000 / SEEDS / FORGED_KINDS + 1 };

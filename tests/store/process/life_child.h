@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Children that tell their lives (life.h), and stay until they are killed. */
-#ifndef TESTS_INNER_SYS_LIFE_CHILD_H
-#define TESTS_INNER_SYS_LIFE_CHILD_H
+#ifndef TESTS_STORE_PROCESS_LIFE_CHILD_H
+#define TESTS_STORE_PROCESS_LIFE_CHILD_H
 
 #include "rt.h"
 

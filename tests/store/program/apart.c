@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heaps in files are where nothing else is, a few times; tests/long/apart.c: 2000. */
+/* Heaps in files are where nothing else is, a few times; tests/store/long/apart.c: 2000. */
 /* promises: ash_heap_create_file, ash_heap_attach_file */
 #include "store/program/apart.h"
 

@@ -3,8 +3,8 @@
  * Heaps in files that were made in one program, and attached in fresh ones, with
  * and without random addresses: never is anything else there.
  */
-#ifndef TESTS_PROGRAM_APART_H
-#define TESTS_PROGRAM_APART_H
+#ifndef TESTS_STORE_PROGRAM_APART_H
+#define TESTS_STORE_PROGRAM_APART_H
 
 #include "ashlar_heap.h"
 #include "rt.h"

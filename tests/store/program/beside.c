@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process attaches to a heap in a file, or opens a view of it, while others change the heap
- * (program/beside.h).  The heap is one at every moment, so it attaches.
+ * (store/program/beside.h).  The heap is one at every moment, so it attaches.
  */
 /* promises: ash_heap_attach_file, ash_heap_view_file, ash_heap_view_check */
 #include "store/program/beside.h"

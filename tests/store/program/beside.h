@@ -7,8 +7,8 @@
  *                     |         |         |
  *   others            act       act       act     (processes of their own)
  */
-#ifndef TESTS_PROGRAM_BESIDE_H
-#define TESTS_PROGRAM_BESIDE_H
+#ifndef TESTS_STORE_PROGRAM_BESIDE_H
+#define TESTS_STORE_PROGRAM_BESIDE_H
 
 #include "store/program/beside_heap.h"
 #include "support/wrap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A heap in a file for processes that attach while others change it, and what these do. */
-#ifndef TESTS_PROGRAM_BESIDE_HEAP_H
-#define TESTS_PROGRAM_BESIDE_HEAP_H
+#ifndef TESTS_STORE_PROGRAM_BESIDE_HEAP_H
+#define TESTS_STORE_PROGRAM_BESIDE_HEAP_H
 
 #include "heaps/instance.h"
 #include "support/blocks.h"

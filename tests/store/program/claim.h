@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A maker of a heap in a file that is stopped at each of its system calls. */
-#ifndef TESTS_PROGRAM_CLAIM_H
-#define TESTS_PROGRAM_CLAIM_H
+#ifndef TESTS_STORE_PROGRAM_CLAIM_H
+#define TESTS_STORE_PROGRAM_CLAIM_H
 
 #include "ashlar_heap.h"
 #include "rt.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that lie, some of each kind; tests/long/forged.c has many. */
+/* Files that lie, some of each kind; tests/store/long/forged.c has many. */
 /* promises: ash_heap_attach_file, ash_heap_view_file */
 #include "store/program/forged.h"
 

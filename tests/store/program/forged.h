@@ -13,8 +13,8 @@
  * that is given out again, or no end.  What no look can tell is left out of the
  * last but one: changed bits that say taken or free.
  */
-#ifndef TESTS_PROGRAM_FORGED_H
-#define TESTS_PROGRAM_FORGED_H
+#ifndef TESTS_STORE_PROGRAM_FORGED_H
+#define TESTS_STORE_PROGRAM_FORGED_H
 
 #include "store/program/forged_copy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A copy of the file, changed in one place: see forged.h. */
-#ifndef TESTS_PROGRAM_FORGED_COPY_H
-#define TESTS_PROGRAM_FORGED_COPY_H
+#ifndef TESTS_STORE_PROGRAM_FORGED_COPY_H
+#define TESTS_STORE_PROGRAM_FORGED_COPY_H
 
 #include "store/program/forged_heap.h"
 

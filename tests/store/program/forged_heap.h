@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The heap in a file whose copies are forged, and the blocks that are in it: see forged.h. */
-#ifndef TESTS_PROGRAM_FORGED_HEAP_H
-#define TESTS_PROGRAM_FORGED_HEAP_H
+#ifndef TESTS_STORE_PROGRAM_FORGED_HEAP_H
+#define TESTS_STORE_PROGRAM_FORGED_HEAP_H
 
 #include "ashlar_heap.h"
 #include "rt.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lives (sys/life.h) over starts of the system, which are told by a wrapper. */
+/* Lives (store/process/life.h) over starts of the system, which are told by a wrapper. */
 #include "store/process/life.h"
 #include "rt.h"
 #include "support/wrap.h"

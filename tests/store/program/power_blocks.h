@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* power.c: the blocks that are there, and those of the last seal; whether a heap has exactly these. */
-#ifndef TESTS_PROGRAM_POWER_BLOCKS_H
-#define TESTS_PROGRAM_POWER_BLOCKS_H
+#ifndef TESTS_STORE_PROGRAM_POWER_BLOCKS_H
+#define TESTS_STORE_PROGRAM_POWER_BLOCKS_H
 
 #include "ashlar_heap.h"
 #include "store/program/power_pages.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* power.c: every version that a page of the heap's file has had, and those that the disk may have. */
-#ifndef TESTS_PROGRAM_POWER_PAGES_H
-#define TESTS_PROGRAM_POWER_PAGES_H
+#ifndef TESTS_STORE_PROGRAM_POWER_PAGES_H
+#define TESTS_STORE_PROGRAM_POWER_PAGES_H
 
 #include "rt.h"
 #include "syscall.h"
