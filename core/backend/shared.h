@@ -64,8 +64,9 @@ struct shared_hooks {
 
 	/* ---- blocks; a draft is what names a block before the program does, or NULL ---- */
 
-	/* The body of ash_heap_alloc. */
+	/* The bodies of ash_heap_alloc and ash_heap_release. */
 	void *(*alloc)(struct heap *h, size_t size);
+	void (*release)(struct heap *h, void *p);
 	/* As slot_take of heaps/instance_alloc.c. */
 	void *(*slot_take)(struct owner *o, struct bin *b, bool *clean, void *draft);
 	/* Called before and after another block is taken: `taken` gets the result of `taking`, and the block. */

@@ -65,6 +65,8 @@ INTERNAL void *instance_alloc_slow(struct heap *h, size_t size);
 
 /* Releases a slot of a slab of the record o, which is checked out.  Returns false if the slot is free. */
 INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at);
+/* The rest of ash_heap_release: releases any block, and NULL. */
+INTERNAL void instance_release_slow(ash_heap *heap, void *p);
 /* Releases the block at p in this chunk, of any heap; other pointers are misuse. */
 INTERNAL void instance_release(struct chunk *c, void *p);
 /*

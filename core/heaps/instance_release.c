@@ -163,8 +163,7 @@ void instance_release(struct chunk *c, void *p)
 		release_slow(c, p, CALL_RELEASE);
 }
 
-/* Releases any other block, and NULL. */
-static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
+__attribute__((noinline)) void instance_release_slow(ash_heap *heap, void *p)
 {
 	struct arena *a = arena_of(heap);
 
@@ -176,11 +175,10 @@ static __attribute__((noinline)) void heap_release_slow(ash_heap *heap, void *p)
 
 static __attribute__((noinline)) void heap_release_other(ash_heap *heap, void *p)
 {
-	struct heap *h = heap_of(heap);
-	struct chunk *c = map_guess(p);
-
-	if (h->sharing != PAGES_SHARED || c == NULL || !shared_hooks_now()->release_own(h, c, p))
-		heap_release_slow(heap, p);
+	if (likely(heap_of(heap)->sharing == PAGES_SHARED))
+		shared_hooks_now()->release(heap_of(heap), p);
+	else
+		instance_release_slow(heap, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)
@@ -195,7 +193,7 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 	/* The hint may name any chunk: release_own compares p with a slab in it. */
 	c = map_guess(p);
 	if (unlikely(c == NULL) || unlikely(!release_own(h, c, p)))
-		heap_release_slow(heap, p);
+		instance_release_slow(heap, p);
 }
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)

@@ -89,6 +89,7 @@ INTERNAL const struct shared_hooks store_hooks = {
 	.taking = hooks_taking,
 	.taken = hooks_taken,
 	.release_own = hooks_release_own,
+	.release = hooks_release,
 	.releasing = hooks_releasing,
 	.free_unowned = hooks_free_unowned,
 	.leaving = hooks_leaving,

@@ -21,6 +21,7 @@ INTERNAL void *hooks_slot_take(struct owner *o, struct bin *b, bool *clean, void
 INTERNAL uint64_t hooks_taking(struct heap *h, struct owner *self, const void *draft);
 INTERNAL void hooks_taken(void *p, uint64_t tag, void *draft);
 INTERNAL bool hooks_release_own(struct heap *h, struct chunk *c, void *p);
+INTERNAL void hooks_release(struct heap *h, void *p);
 INTERNAL void hooks_releasing(struct owner *o, const void *p);
 INTERNAL bool hooks_free_unowned(struct heap *h, struct owner *self, const struct slot_ref *at);
 INTERNAL bool hooks_leaving(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted);

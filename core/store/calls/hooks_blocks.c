@@ -124,10 +124,10 @@ static bool release_of_other(struct heap *h, struct owner *o, const struct slot_
 }
 
 /*
- * The rest of hooks_release_own: releases a slot of a slab that has an owner, the caller's or another's.  Returns false,
- * and has done nothing, if p is another block or none, or if there may be a heap in it.
+ * Releases a slot of a slab that has an owner, the caller's or another's.  Returns false, and has done nothing, if p is
+ * another block or none, or if there may be a heap in it.
  */
-static __attribute__((noinline)) bool release_found(struct heap *h, struct owner *o, struct slab *s, void *p)
+static ALWAYS_INLINE bool release_found(struct heap *h, struct owner *o, struct slab *s, void *p)
 {
 	struct slot_ref at;
 	bool done;
@@ -141,35 +141,68 @@ static __attribute__((noinline)) bool release_found(struct heap *h, struct owner
 	return done;
 }
 
-FAST bool hooks_release_own(struct heap *h, struct chunk *c, void *p)
+/* Releases a slot of the caller's own slab, and checks the record in.  Returns false if nothing was done. */
+static ALWAYS_INLINE bool release_own_slot(struct seat_entry *t, struct owner *o, struct slab *s, void *p)
 {
-	struct slab *s = slab_record(c, p);
 	uint64_t word, ready, index, group;
-	struct owner *o;
-	struct seat_entry *t;
-	bool done;
 
-	o = seats_guess(h, &t);
-	if (unlikely(o == NULL))
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) || unlikely(!slab_index(s, p, &index)))
 		return false;
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
-	    unlikely(!slab_index(s, p, &index)))
-		goto rest;
 	group = index / GROUP_SLOTS;
 	word = load_relaxed(&s->free[group]);
 	ready = s->ready;
 	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
-		goto rest;
+		return false;
 	/* The order matters: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	slab_free(s, ready, group, word);
 	store_release(&truth_of(o)->flight, 0);
 	seats_give(t, o);
 	return true;
-rest:
+}
+
+bool hooks_release_own(struct heap *h, struct chunk *c, void *p)
+{
+	struct slab *s = slab_record(c, p);
+	struct seat_entry *t;
+	struct owner *o = seats_guess(h, &t);
+	bool done;
+
+	if (o == NULL)
+		return false;
+	if (release_own_slot(t, o, s, p))
+		return true;
 	done = release_found(h, o, s, p);
 	seats_give(t, o);
 	return done;
+}
+
+/* The rest of hooks_release, a function of its own so that the former saves no register. */
+static __attribute__((noinline)) void release_other_slot(struct heap *h, void *p, struct slab *s, struct seat_entry *t,
+							 struct owner *o)
+{
+	bool done = release_found(h, o, s, p);
+
+	seats_give(t, o);
+	if (unlikely(!done))
+		instance_release_slow(heap_public(h), p);
+}
+
+FAST void hooks_release(struct heap *h, void *p)
+{
+	/* The hint may name any chunk: p is compared with a slab in it. */
+	struct chunk *c = map_guess(p);
+	struct seat_entry *t;
+	struct owner *o;
+	struct slab *s;
+
+	if (unlikely(c == NULL) || unlikely((o = seats_guess(h, &t)) == NULL)) {
+		instance_release_slow(heap_public(h), p);
+		return;
+	}
+	s = slab_record(c, p);
+	if (unlikely(!release_own_slot(t, o, s, p)))
+		release_other_slot(h, p, s, t, o);
 }
 
 void hooks_releasing(struct owner *o, const void *p)
