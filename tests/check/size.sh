@@ -51,9 +51,9 @@ told() {
 }
 
 product libashlar.a "$LIMIT_lib"
-told 'the four main calls' 'KB for the four main calls instead of ' ' (by' "$code"
+told 'the four main calls' 'the four main calls take [0-9]* KB instead of ' ' KB' "$code"
 product libashlar-small.a "$LIMIT_small"
-told 'those of libashlar-small.a' ' ' ' KB for the four main calls' "$code"
+told 'those of libashlar-small.a' 'the four main calls take ' ' KB instead of' "$code"
 
 # README.md's first program, with its flags, and without the one that leaves out what is not called.
 sed -n '/^```c build.hello.c/,/^```$/ { //!p }' README.md >"$folder/hello.c"
@@ -62,9 +62,9 @@ for how in -Wl,--gc-sections ''; do
 		-o "$folder/hello" || exit 1
 	bytes=$(size "$folder/hello" | awk 'NR == 2 { print $1 }')
 	if [ -n "$how" ]; then
-		told 'the first program' 'KB of code and constants, not ' ',' "$bytes"
+		told 'the first program' 'KB of code and constants to ' ' KB' "$bytes"
 	else
-		told 'it with all sections' 'the first program has ' ' KB of code' "$bytes"
+		told 'it with all sections' 'reduces the first program from ' ' KB of code' "$bytes"
 	fi
 done
 exit $status
