@@ -43,8 +43,8 @@
 #endif
 
 /*
- * All headers come before the sources: a header that is first included further down would be
- * subject to what is left out or built for size there.
+ * Headers come before the sources: a header that is first included further down would be subject to what is left out or
+ * built for size there.  Only those of the fast paths are included there.
  */
 #include "sys/atomic.h"
 #include "sys/back.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services that the hardened product, which alone includes this file, needs from the system: numbers that an attacker does not know, random places for
- * mappings, and fences (pages without access).
+ * What the hardened product needs of the system: numbers that an attacker does not know, random places for mappings, and
+ * fences (pages without access).  No other product includes this file.
  *
  * The generator is SplitMix64 (Steele, Lea, Flood): fast, but no cipher.  An observer of whole numbers can compute
  * the next numbers; an address shows some bits of a number.

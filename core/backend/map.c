@@ -25,7 +25,7 @@ FIRST_IN_BSS("generation_mark");	/* sys/generation.c */
 FIRST_IN_BSS("region_addresses_short"); /* backend/region_space.c */
 FIRST_IN_BSS("facade_talk");
 FIRST_IN_BSS("ready");	/* malloc/thread.c */
-FIRST_IN_BSS("kept");	/* front/resize.c */
+FIRST_IN_BSS("kept");	/* front/realloc.c */
 FIRST_IN_BSS("first_stderr"); /* sys/panic.c; clang makes a variable of each member */
 FIRST_IN_BSS("first_stderr.0");
 FIRST_IN_BSS("first_stderr.1");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hooks: the places where a product does more than the others, or something else.  The caller of a hook is the same
- * in all products.  Each hook is defined twice here: for its product, and for all others, where the compiler leaves
- * nothing of it.  The hooks of the calls themselves are in front/variant.h.
+ * in all products.  A hook is defined for its product, and for all others, where it does nothing or the usual thing.  The
+ * hooks of the calls themselves are in front/variant.h.
  */
 #ifndef CORE_BASE_VARIANT_H
 #define CORE_BASE_VARIANT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ash_release under the names of malloc, which declares these functions itself (core/malloc/facade.h).  Only malloc
- * is built with them.  They report misuse by the name free or operator delete.
+ * is built with them.  They report misuse by the names of malloc and C++.
  */
 #ifndef CORE_FREE_H
 #define CORE_FREE_H
@@ -10,7 +10,10 @@
 
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
-/* For these, a size that belongs to another block than p is also misuse, in the cases that told_exactly checks. */
+/*
+ * For these, a size that belongs to another block than p is also misuse: in the cases that told_exactly checks (free.c),
+ * and always in hardened products.
+ */
 HIDDEN void ash_delete_sized(void *p, size_t size);
 HIDDEN void ash_delete_aligned_sized(void *p, size_t size, size_t alignment);
 INTERNAL void ash_free_sized(void *p, size_t size);

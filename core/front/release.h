@@ -50,7 +50,7 @@ static ALWAYS_INLINE void release_fast(void *p, rest_function *rest)
 
 /*
  * Releases a block with a told size and alignment, for any block but of the fast path.  Reports misuse if the block
- * cannot have them.
+ * cannot have them.  Hardened products do not have this function.
  */
 INTERNAL SLOW void release_aligned_rest(void *p, size_t alignment, size_t size);
 

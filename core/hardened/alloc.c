@@ -7,8 +7,9 @@
  *     bin_next                the next slab of the bin's list
  *     guard_new (guard.c)     the slot must read zero (zero.c); the check word and the mark are set
  *   leaves this path to
- *     alloc_class             above SLOT_LARGE, for size 0, a closed seat, or if no slab has a slot.  Blocks above
- *                             128 KiB get mappings of their own while the process has few of them
+ *     alloc_class             if size and word exceed SLOT_LARGE, for size 0, alignments above 16, a closed seat, or if
+ *                             no slab has a slot.  Blocks above 128 KiB get mappings of their own while the process
+ *                             has few of them
  *
  * All blocks read zero, so ash_zalloc differs only in the huge pages of a span.
  */
@@ -71,7 +72,7 @@ static ALWAYS_INLINE void *alloc_guarded(size_t alignment, size_t size, bool zer
 	void *p = NULL;
 
 	if (likely(seat.open != 0) && likely(size - 1 < SLOT_LARGE - GUARD_BYTES) &&
-	    likely(alignment <= CLASS_STEP)) {
+	    likely(alignment <= CLASS_STEP) && likely(bits_is_power(alignment))) {
 		seat_close();
 		o = seat.self;
 		b = bytes <= SLOT_SMALL ? bin_small(o, seat_small(bytes)) : &o->bins[class_larger(bytes)];

@@ -14,6 +14,7 @@
 #include "backend/map.h"
 #include "backend/region.h"
 #include "base/misuse.h"
+#include "front/alloc.h"
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/realloc.h"
@@ -29,7 +30,7 @@ static ALWAYS_INLINE void *resize_here(const char *call, struct chunk *span, voi
 	size_t now = have, bytes = size + GUARD_BYTES;
 	void *to = p;
 
-	/* As in block_move, a heap in the block ends here. */
+	/* A heap in the block ends here, as by heap_hooks.resize. */
 	if (unlikely(heap_hooks_now() != NULL) && (alignment != RESIZE_IN_PLACE || size < had))
 		heap_hooks_now()->gone(p, have);
 	guard_lift(call, NULL, p, had, have);
@@ -88,8 +89,7 @@ static SLOW void *resize_unguarded(const char *call, void *p, size_t alignment, 
 {
 	size_t have = block_bytes(call, p);
 
-	/* A size that is too large, or a wrong alignment, finds no memory. */
-	if (have == 0 || size > PTRDIFF_MAX || (alignment != RESIZE_IN_PLACE && !span_may_align(alignment)))
+	if (have == 0 || size > PTRDIFF_MAX) /* a size that is too large finds no memory */
 		return alignment == RESIZE_IN_PLACE ? NULL : ash_aligned_alloc(alignment, size);
 	return heap_hooks_now() != NULL && heap_hooks_now()->resize(map_find(p), &p, size, alignment) ? p : NULL;
 }
@@ -106,9 +106,12 @@ SLOW void *ash_aligned_resize(void *p, size_t alignment, size_t size)
 {
 	size_t have = guard_have(p);
 
-	return have != 0 && span_may_align(alignment)
-		       ? resize_guarded(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have)
-		       : resize_unguarded(CALL_ALIGNED_RESIZE, p, alignment, size);
+	if (!span_may_align(alignment)) { /* also 0, which is RESIZE_IN_PLACE */
+		(void)block_bytes(CALL_ALIGNED_RESIZE, p); /* reports a p that is no block */
+		return alloc_aligned_rest(alignment, size, false);
+	}
+	return have != 0 ? resize_guarded(CALL_ALIGNED_RESIZE, NULL, p, alignment, size, have)
+			 : resize_unguarded(CALL_ALIGNED_RESIZE, p, alignment, size);
 }
 
 SLOW size_t ash_expand(void *p, size_t size)

@@ -258,7 +258,7 @@ void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	if (size > PTRDIFF_MAX)
-		return 0;
-	return arena_of(heap) != NULL ? arena_good_size(size) : block_good(size);
+	if (arena_of(heap) != NULL)
+		return arena_good_size(size);
+	return size > PTRDIFF_MAX ? 0 : block_good(size);
 }

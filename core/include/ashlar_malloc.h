@@ -21,7 +21,8 @@
  *   that blocks got slots of larger blocks.  With an alignment they report a size that the block does
  *   not have, up to 1 MiB.  Above 1 MiB they report most other sizes.  But free_sized and
  *   free_aligned_sized report no size for which realloc may have kept the block.  An unreported size is
- *   ignored.  (The hardened product reports each size but the requested size.)
+ *   ignored.  (The hardened product reports each size
+ *   but the requested size, for blocks of the default heap.)
  * - In static programs an exception of a new-handler leaves nothrow new.
  * - The environment variable ASHLAR has settings, separated by commas; it is read once, before the
  *   constructors of the program, and not in a setuid program.  One line on fd 2 tells the first word

@@ -62,7 +62,7 @@ HIDDEN size_t ash_stats_parts(void (*part)(void *to, const struct ash_class *cla
  * (core/diagnostics/malloc_needs.c).
  */
 HIDDEN struct ash_defaults *ash_own_settings(void);
-/* See core/front/release.c and resize.h. */
+/* See core/front/free.h and realloc.h. */
 INTERNAL void ash_free(void *p);
 HIDDEN void ash_delete(void *p);
 HIDDEN void ash_delete_sized(void *p, size_t size);

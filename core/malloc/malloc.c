@@ -32,7 +32,7 @@ FLAT void free(void *p)
 	ash_free(p);
 }
 
-/* Called by the library when free(NULL) reaches its slow path (core/front/remote.h). */
+/* Called by the library when free(NULL) reaches its slow path (core/front/variant.h). */
 void release_null(void);
 void release_null(void)
 {

@@ -11,7 +11,7 @@
 #define ash_delete_sized(p, size) ash_release_sized(p, size)
 #define ash_delete_aligned_sized(p, size, alignment) ash_release_aligned_sized(p, alignment, size)
 #define ash_alloc_or(size, rest) rest(size)
-#else /* not in ashlar.h, like ash_delete and ash_delete_sized (facade.h): see core/front/alloc.h and release.c */
+#else /* not in ashlar.h, like ash_delete and ash_delete_sized (facade.h): see core/front/alloc.h and free.h */
 HIDDEN void *ash_alloc_or(size_t size, void *rest(size_t size));
 #endif
 
@@ -162,7 +162,7 @@ SAME(new_many_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
 
 /*
  * In all forms the first argument is the block.  A size is always the second argument, followed by the alignment.  A
- * size that would have given a smaller block is reported (core/front/release.c), for example if an object is deleted
+ * size that would have given a smaller block is reported (core/front/free.c), for example if an object is deleted
  * through a base class without a virtual destructor.  The other arguments are ignored.
  */
 OPERATOR void delete_one(void *p) NAMED("_ZdlPv");

@@ -95,8 +95,10 @@ TEST(align_bad, 10)
 				     (size_t)1 << 47, (size_t)1 << 63, ((size_t)1 << 63) + 1, SIZE_MAX};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1)
+		for (size_t size = 0; size < 10 * MIB; size = size * 9 + 1) {
+			ash_release(ash_alloc(size)); /* so that there is a slot at hand */
 			CHECK(ash_aligned_alloc(bad[i], size) == NULL);
+		}
 	for (size_t alignment = 1; alignment <= GIB; alignment *= 2) {
 		CHECK(ash_aligned_alloc(alignment, (size_t)PTRDIFF_MAX + 1) == NULL);
 		CHECK(ash_aligned_alloc(alignment, PTRDIFF_MAX) == NULL);

@@ -80,6 +80,7 @@ TEST(aligned_refuses, 10)
 
 	mark(p, 1000, 1);
 	mark(large, 3 * MIB, 2);
+	ash_release(ash_alloc(100)); /* so that there is a slot at hand */
 	for (size_t i = 0; i < N(bad); i++) {
 		CHECK(ash_aligned_zalloc(bad[i], 100) == NULL);
 		CHECK(ash_aligned_resize(p, bad[i], 100) == NULL);

@@ -95,6 +95,7 @@ TEST(heap_aligned_resize, 30)
 		CHECK(ash_heap_aligned_resize(heap, p, 12, 100) == NULL);
 		CHECK(ash_heap_aligned_resize(heap, p, 16, SIZE_MAX) == NULL);
 		CHECK(ash_aligned_resize(p, 16, PTRDIFF_MAX) == NULL);
+		CHECK(ash_aligned_resize(p, 0, 50) == NULL && ash_heap_usable_size(heap, p) >= 100);
 		holds(p, 100, 1);
 		ash_heap_release_sized(heap, p, 100);
 		ash_heap_release_aligned_sized(heap, NULL, 0, 100);

@@ -24,7 +24,7 @@ SYS_$call" | cc -E -P -x c - | grep -q '^[0-9]' && printf 'SYS_%s,' "$call"
 	done
 }
 
-allocation=$(row malloc,) looks=$(row .ash_trim) misuse=$(row misuse)
+allocation=$(row malloc,) looks="$(row .ash_trim) $(row .ash_find)" misuse=$(row misuse)
 shared=$(sed -n '/^ \* System calls, besides/,/^ \*$/p' core/include/ashlar_heap.h)
 [ "$(of "$allocation" | tr ',' '\n' | sort | tr '\n' ' ')" = 'SYS_fstat SYS_madvise SYS_mmap SYS_mremap SYS_munmap ' ]
 verdict "README.md's table has the calls of an allocation"

@@ -150,6 +150,23 @@ CAUGHT(size_told_too_large, "free_sized(0x") { free_sized(NOT_NULL(malloc(100)),
 CAUGHT(size_told_as_none, "wrong size, 100-byte block") { free_sized(NOT_NULL(malloc(100)), 0); }
 CAUGHT(size_told_to_delete, "operator delete(0x") { ash_delete_sized(NOT_NULL(malloc(100)), 99); }
 CAUGHT(alignment_told_that_is_none, "ash_release_aligned_sized(0x") { ash_release_aligned_sized(NOT_NULL(malloc(100)), 3, 100); }
+/* Returns an alignment that p does not have. */
+static size_t alignment_beyond(const void *p)
+{
+	return 2 * ((uintptr_t)p & -(uintptr_t)p);
+}
+CAUGHT(alignment_told_to_delete, "operator delete(0x")
+{
+	void *p = NOT_NULL(malloc(100));
+
+	ash_delete_aligned_sized(p, 100, alignment_beyond(p));
+}
+CAUGHT(alignment_told_to_free, "free_aligned_sized(0x")
+{
+	void *p = NOT_NULL(malloc(100));
+
+	free_aligned_sized(p, alignment_beyond(p), 100);
+}
 CAUGHT(wild_delete, "operator delete(0x") { ash_delete((char *)NOT_NULL(malloc(100)) + 8); }
 CAUGHT(wild_realloc, "interior pointer, 112-byte block") { (void)realloc((char *)NOT_NULL(malloc(100)) + 8, 50); }
 CAUGHT(wild_release, "ash_release(0x") { ash_release((char *)NOT_NULL(malloc(100)) + 8); }

@@ -12,7 +12,7 @@ void ash_free(void *p)
 	extern void release_null(void);
 
 	if (p == NULL)
-		release_null(); /* as front/release.c */
+		release_null(); /* as front/remote.c */
 	else
 		ash_release(p);
 }

@@ -124,21 +124,28 @@ static bool release_of_other(struct heap *h, struct owner *o, const struct slot_
 }
 
 /*
- * Releases a slot of a slab that has an owner, the caller's or another's.  Returns false, and has done nothing, if p is
- * another block or none, or if there may be a heap in it.
+ * Releases a slot of a slab that has an owner, the caller's or another's, and checks the record in.  Returns false, and
+ * has done nothing else, if p is another block or none, or if there may be a heap in it.  A slot that is free is misuse
+ * by `call`: a second look for it could find the next block there.
  */
-static ALWAYS_INLINE bool release_found(struct heap *h, struct owner *o, struct slab *s, void *p)
+static ALWAYS_INLINE bool release_found(struct heap *h, struct seat_entry *t, struct owner *o, struct slab *s, void *p,
+					const char *call)
 {
 	struct slot_ref at;
 	bool done;
 
 	if (unlikely(!slot_find_in(s, p, &at)) || unlikely(load_relaxed(&s->owner) <= OWNER_FLAGS) ||
-	    unlikely(slab_heap(s) != h) || unlikely(load_relaxed(&arenas_used) != 0))
+	    unlikely(slab_heap(s) != h) || unlikely(load_relaxed(&arenas_used) != 0)) {
+		seats_give(t, o);
 		return false;
+	}
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
 	done = owner_has(o, s) ? instance_free_own(h, o, at) : release_of_other(h, o, &at);
 	store_release(&truth_of(o)->flight, 0);
-	return done;
+	seats_give(t, o);
+	if (unlikely(!done))
+		diagnose(call, p);
+	return true;
 }
 
 /* Releases a slot of the caller's own slab, and checks the record in.  Returns false if nothing was done. */
@@ -166,25 +173,15 @@ bool hooks_release_own(struct heap *h, struct chunk *c, void *p)
 	struct slab *s = slab_record(c, p);
 	struct seat_entry *t;
 	struct owner *o = seats_guess(h, &t);
-	bool done;
 
-	if (o == NULL)
-		return false;
-	if (release_own_slot(t, o, s, p))
-		return true;
-	done = release_found(h, o, s, p);
-	seats_give(t, o);
-	return done;
+	return o != NULL && (release_own_slot(t, o, s, p) || release_found(h, t, o, s, p, CALL_RELEASE));
 }
 
 /* The rest of hooks_release, a function of its own so that the former saves no register. */
 static __attribute__((noinline)) void release_other_slot(struct heap *h, void *p, struct slab *s, struct seat_entry *t,
 							 struct owner *o)
 {
-	bool done = release_found(h, o, s, p);
-
-	seats_give(t, o);
-	if (unlikely(!done))
+	if (unlikely(!release_found(h, t, o, s, p, CALL_HEAP_RELEASE)))
 		instance_release_slow(heap_public(h), p);
 }
 

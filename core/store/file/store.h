@@ -86,7 +86,7 @@ static inline uint64_t *holds_of(const struct owner *o)
 }
 
 /*
- * The most threads without a record that may build at a time, see building.h.  Their entries lie behind the first of
+ * The most threads without a record that may build at a time, see store/recover/builders.h.  Their entries lie behind the first of
  * the smallest pages.
  */
 #define STRANGERS    64
@@ -118,7 +118,7 @@ struct store {
 	_Alignas(CPU_LINE) uint64_t caches; /* store_caches(), or CACHES_NONE, see open.h */
 	uint64_t renewer;   /* life of the thread that rebuilds the caches, or 0 */
 	uint64_t unlisted;  /* 0, or the start of the system in which a process attached without a place in the census */
-	uint64_t seal;	    /* whether the pages are of one moment, see building.h */
+	uint64_t seal;	    /* whether the pages are of one moment, see builders.h */
 	uint64_t file; /* identity of the file (share.h): another identity means a copy */
 	/* A slot of the heap itself, and the program's name of its data (ash_heap_options). */
 	uint64_t names; /* see store/data/names.c */
