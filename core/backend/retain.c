@@ -5,8 +5,8 @@
 #include "backend/region.h"
 #include "pages.h"
 
-#define PART ((size_t)8 << 20)	/* bytes of due memory that one slow operation purges */
-#define LOOK ((size_t)16 << 10) /* bytes that a look at a chunk counts of them         */
+#define PURGE_STEP ((size_t)8 << 20)  /* bytes of due memory that one slow operation purges */
+#define LOOK_COST  ((size_t)16 << 10) /* bytes that a look at a chunk counts of them         */
 
 /* The rest of the caller's run, to which pages are to be moved. */
 struct borrower {
@@ -99,7 +99,7 @@ static struct trimmed retained_trim(struct heap *h, uint64_t keep, struct borrow
 			run.first--;
 			n = chunk_retained(run, b);
 			t.bytes += n;
-			done += n + LOOK;
+			done += n + LOOK_COST;
 		}
 	}
 all:
@@ -206,7 +206,7 @@ void retain_tick(struct heap *h, uint64_t n)
 		store_relaxed(&h->due, due);
 		store_relaxed(&h->refused, kept - due); /* unless some memory is purged */
 	}
-	t = retained_trim(h, load_relaxed(&h->due), NULL, PART, load_relaxed(&h->due_at));
+	t = retained_trim(h, load_relaxed(&h->due), NULL, PURGE_STEP, load_relaxed(&h->due_at));
 	store_relaxed(&h->due_at, t.at);
 	retain_gone(h, t.bytes / UNIT_SIZE, load_relaxed(&h->used));
 }

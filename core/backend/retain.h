@@ -9,15 +9,15 @@
  *   period   8192 slow operations, that is, calls that leave the fast path (heap.clock)
  *   due      units that may stay while memory is being purged (heap.due, heap.due_at)
  *
- * - Released memory is kept up to the limit plus the floor.  The excess is purged at once: each slow operation
- *   purges 8 MiB, until an eighth of options.retain less than that is left; a span's part of the excess is purged
- *   as the span is released (retain_room).  So the memory of a peak goes back while it is released.
+ * - Released memory is kept up to the limit plus the floor.  The excess is purged in steps, 8 MiB in each slow
+ *   operation, until limit + floor - options.retain / 8 is left; a span's part of the excess is purged as the span is
+ *   released (retain_room).  So the memory of a peak goes back while it is released.
  *
- * - Of spans with huge pages less is kept, because a fault brings back 2 MiB: a sixteenth of the memory in use,
- *   or what is missing to the swing if that is more.
+ * - Of spans with huge pages less is kept, because a fault brings back 2 MiB: the most of a quarter of options.retain,
+ *   a sixteenth of the memory in use, and the memory that is missing to the swing.
  *
- * - Purged memory is counted (heap.gone).  If memory is then taken fresh from the system, the floor rises by twice
- *   the part of it that was purged before, because demand varies.  The swing rises with the floor, but only up to
+ * - Purged memory is counted (heap.gone).  If memory is then taken fresh from the system, the floor rises (heap_again)
+ *   by twice the part of it that was purged before, because demand varies.  The swing rises with the floor, but only up to
  *   twice the growth of use since memory went, or half of the memory in use.  The swing falls with use, once use is
  *   below three quarters of its value when memory went (heap.low).
  *

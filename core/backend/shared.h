@@ -2,7 +2,9 @@
 /*
  * Shared heaps: heaps in memory that other processes map, too.  The allocator works in them as in a heap of its own.
  * Where another process must see a change that is half done, or a process may die, it calls these functions of the
- * library that made the heap (core/store).  This page is all that the allocator knows of that library.
+ * library that made the heap (core/store).  This page has all that the allocator calls of that library.  The allocator
+ * has room for it in base/roll.h (bits of the holder word), heaps/benches.h (`known`, `word`), backend/hold.h and
+ * heaps/building.h.
  *
  * heap_kind says which heaps these are: the records of all others are this process's own.
  */

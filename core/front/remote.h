@@ -58,7 +58,10 @@ static ALWAYS_INLINE bool remote_free(const struct slot_ref *at, struct owner **
 	return true;
 }
 
-/* Releases any block except a block of the caller's own slab.  s is the result of map_guess_slab. */
+/*
+ * Releases any block that the fast path leaves, also one of the caller's own slab: if its pending bit is set, or if the
+ * seat is closed, because this call interrupted another one.  s is the result of map_guess_slab.
+ */
 INTERNAL SLOW void release_rest(void *p, struct slab *s);
 
 /* Completes a release into the caller's own slab after which the group becomes ready or entirely free.  Opens the seat. */

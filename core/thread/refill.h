@@ -4,11 +4,12 @@
  * (bin_next).  Sources, from the cheapest:
  *
  *   the current slab, after releases into it by other threads
- *   a slab of the partial list, after the inbox if that list is empty or begins with a spare
+ *   a slab of the partial list, after the inbox if that list is empty or begins with a spare; a spare only if there
+ *   is no other
  *   a new slab from free units
  *   slabs of vacant records (adopt_slabs), and the units of empty slabs of ended threads (reap_some)
- *   a new slab from a chunk by which the heap grows; after visits to some chunks (shrink_turn)
- *   out of memory: the units of empty slabs in all vacant records, and of unowned slabs
+ *   slabs of this record in some chunks (shrink_turn), then a new slab from a chunk by which the heap grows
+ *   out of memory: the units of all empty slabs, of this and of vacant records, of ended threads, unowned (heap_gather)
  *   and then a slot of a larger class (refill_larger)
  *
  * Only the holder of the record calls these functions.
@@ -47,8 +48,8 @@ INTERNAL unsigned refill_larger(struct owner *o, unsigned class, size_t alignmen
 INTERNAL void adopt_slabs(struct owner *o, unsigned class, unsigned n);
 
 /*
- * Gathering sets hints from the bitmaps again, and returns empty slabs to their chunks: slabs of o, if o is not NULL,
- * of vacant records and of ended threads, and unowned slabs.  Gathering runs before an allocation returns NULL, and
+ * Gathering sets hints from the bitmaps again, and returns empty slabs to their chunks: slabs of ended threads and unowned
+ * slabs, and if o is not NULL also slabs of o and of vacant records.  Gathering runs before an allocation returns NULL, and
  * in a trim.  o is the caller's record, checked out.
  */
 INTERNAL void heap_gather(struct heap *h, struct owner *o);

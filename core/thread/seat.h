@@ -8,10 +8,12 @@
  *
  * Checking out.  A call reads seat.open and sets it to 0, which closes the seat.  At its end the call sets seat.open
  * to ~0 again.  These are two plain stores.  A signal handler that interrupts the call, or a child that the handler
- * forks, finds 0 and uses the unowned slabs (slab/unowned.h), whose words change by atomic read-modify-writes only.
- * So the structures of the record need no atomic instructions.
+ * forks, finds 0.  Then it allocates from unowned slabs (slab/unowned.h), and releases a block of an owned slab by its
+ * remote bit, as another thread does.  Both change words by atomic read-modify-writes only.  So the structures of the
+ * record need no atomic instructions.
  *
- * ash_alloc does not test for a closed seat; the call masks the slab's ready bits by seat.open.  The seat of a thread
+ * ash_alloc does not test for a closed seat.  The call masks the slab's ready bits by seat.open, so with a closed seat
+ * the slab looks full, and the call goes to alloc_refill.  The seat of a thread
  * without a record points to `owner_none`, whose bytes are all 0, so the bins there have no slab.
  */
 #ifndef CORE_SEAT_H

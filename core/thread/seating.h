@@ -20,7 +20,7 @@
 #include "thread/seat.h"
 
 /*
- * Gets a record of the heap for the calling thread and stores it in *self, which is a word of the thread's seat, or
+ * Gets a record of the heap for the calling thread and stores it in *self, a word of the thread's seat, which is
  * NULL if the thread has no record.  The record is then held and checked out.  Returns NULL if *self was not NULL,
  * because this call interrupted another call, or if there is no memory.
  */
