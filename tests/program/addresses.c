@@ -43,6 +43,7 @@ TEST(addresses_refused_keeps_the_rest, 10)
 TEST(addresses_without_metadata_go_back, 10)
 {
 	size_t before;
+	void *p;
 
 	ash_release(ash_alloc(100 * MIB));
 	(void)ash_trim(0);
@@ -50,9 +51,12 @@ TEST(addresses_without_metadata_go_back, 10)
 	faults.fail_at = 2; /* the first call maps the block */
 	faults.fail_count = 1;
 	faults.armed = true;
-	CHECK(ash_alloc((size_t)8 << 30) == NULL);
-	CHECK(faults.failed > 0);
+	p = ash_alloc((size_t)8 << 30);
 	faults.armed = false;
+	CHECK(faults.failed > 0);
+	if (p != NULL && rt_under_qemu())
+		rt_skip("here the second call maps the block, too, because the first place was not aligned");
+	CHECK(p == NULL);
 	CHECK_EQ(heap_default.reserved, 0);
 	if (!rt_under_qemu())
 		CHECK_EQ(rt_address_space(), before);
