@@ -14,7 +14,8 @@ find . \( -path ./.git -o -path "./${build#./}" -o -path ./build -o -path ./core
 verdict 'a copy has all but the store'
 cd "$folder" || exit 1
 
-log=$folder/log
+mkdir -p build # the top level of the copy stays as it is
+log=$folder/build/log
 ${MAKE:-make} BUILD=build programs >"$log" 2>&1
 verdict 'the products and the programs build' "$log"
 
