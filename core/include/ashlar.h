@@ -58,6 +58,9 @@ extern "C" {
  * commit the memory, as other allocators do, and returns NULL if the kernel refuses
  * (vm.overcommit_memory; by default the kernel refuses more than all of RAM and swap).  If
  * ash_defaults.sparse is set, Ashlar does not ask.
+ *
+ * A block of 32 KiB to 1 MiB makes up to one page resident besides the pages that the program writes.  Under
+ * mlockall, memory for small blocks is added 2 MiB at a time, so up to 2 MiB of RLIMIT_MEMLOCK may stay unused.
  */
 void *ash_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 
