@@ -208,7 +208,8 @@ $(call script, bench-kills, $(BUILD)/bench/shared, sh tools/bench/kills)
 $(call script, bench-accept, , sh tools/bench/accept)
 
 flags:
-	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)" LIBRARY_FLAGS="$(LIB_FLAGS)" $(LIMITS)'
+	echo 'COMPILE="$(CC) $(PROG_FLAGS)" LINK="$(LINK_ASHLAR)" LIBRARY_FLAGS="$(LIB_FLAGS)"' \
+		'LIBRARY_SOURCES="$(filter %.c,$(LIB_SOURCES))" $(LIMITS)'
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v /stub.h)
