@@ -9,7 +9,7 @@ struct building building_begin(struct heap *h, struct owner *o)
 
 	if (!heap_kind(h)->own_records) {
 		shared_hooks_now()->building_begin(h, o, &b);
-	} else if (o != NULL && (load_relaxed(&o->building) & 1) == 0) {
+	} else if (o != NULL && (load_relaxed(&o->building) & LISTS_CHANGING) == 0) {
 		b.word = &o->building;
 		owner_begin(o);
 	}

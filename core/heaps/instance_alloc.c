@@ -27,11 +27,9 @@ static ALWAYS_INLINE void *slot_take(struct owner *o, struct bin *b, bool *clean
 	if (unlikely(s->ready == 0))
 		return NULL;
 	g = cpu_lowest_bit(s->ready);
-	word = load_relaxed(&s->free[g]);
-	if (unlikely(word == 0)) {
-		slab_unready(s, g);
+	word = slab_ready_word(s, g);
+	if (unlikely(word == 0))
 		return NULL;
-	}
 	*clean = !s->dirty;
 	return slab_take_slot(s, g, word, cpu_lowest_bit(word));
 }

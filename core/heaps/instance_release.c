@@ -85,32 +85,21 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 	return free_remote(h, call, at, drafted);
 }
 
-/*
- * The common case: releases a slot of the caller's own slab.  Returns false if nothing was done.  As in ash_release,
- * the comparison of owners decides several things at once, here also whether the slab belongs to this heap.
- */
+/* The common case: releases a slot of the caller's own slab.  Returns false if nothing was done. */
 static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 {
 	struct slab *s = slab_record(c, p);
-	uint64_t word, ready, index, group;
+	struct own_words at;
 	struct owner *o;
 	struct seat_entry *t;
-	bool done = false;
+	bool done;
 
 	o = seats_guess(h, &t);
 	if (unlikely(o == NULL))
 		return false;
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) ||
-	    unlikely(!slab_index(s, p, &index)))
-		goto out;
-	group = index / GROUP_SLOTS;
-	word = load_relaxed(&s->free[group]);
-	ready = s->ready;
-	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
-		goto out;
-	slab_free(s, ready, group, word);
-	done = true;
-out:
+	done = instance_own_slot(o, s, p, &at);
+	if (likely(done))
+		slab_free(s, at.ready, at.group, at.word);
 	seats_give(t, o);
 	return done;
 }

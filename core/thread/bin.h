@@ -36,6 +36,19 @@ INTERNAL void bin_watched(struct owner *o, unsigned class);
 /* Counts like owner_count, for any thread that released a span of the default heap or made the span smaller. */
 INTERNAL void heap_count(void);
 
+/*
+ * Returns the free word of a ready group of the current slab.  The word is 0 if a holder vanished before it cleared the
+ * group's ready bit; then clears this bit.
+ */
+static ALWAYS_INLINE uint64_t slab_ready_word(struct slab *s, uint64_t g)
+{
+	uint64_t word = load_relaxed(&s->free[g]);
+
+	if (unlikely(word == 0))
+		slab_unready(s, g);
+	return word;
+}
+
 /* Takes the slot `bit` of group g, which has the free word `word`, of the current slab. */
 static ALWAYS_INLINE char *slab_take_slot(struct slab *s, uint64_t g, uint64_t word, uint64_t bit)
 {
@@ -62,11 +75,9 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
 	if (unlikely(s->ready == 0))
 		return NULL;
 	g = group_choose(o, s->ready);
-	word = load_relaxed(&s->free[g]);
-	if (unlikely(word == 0)) {
-		slab_unready(s, g);
+	word = slab_ready_word(s, g);
+	if (unlikely(word == 0))
 		return NULL;
-	}
 	*clean = !s->dirty;
 	bit = slot_choose(o, word);
 	p = slab_take_slot(s, g, word, bit);

@@ -18,11 +18,9 @@ static ALWAYS_INLINE void *take(struct owner *o, struct bin *b, bool *clean, str
 	if (unlikely(s->ready == 0))
 		return NULL;
 	g = cpu_lowest_bit(s->ready);
-	word = load_relaxed(&s->free[g]);
-	if (unlikely(word == 0)) {
-		slab_unready(s, g);
+	word = slab_ready_word(s, g);
+	if (unlikely(word == 0))
 		return NULL;
-	}
 	*clean = !s->dirty;
 	index = cpu_lowest_bit(word);
 	tag = census_tag(s, g * GROUP_SLOTS + index);
@@ -151,18 +149,13 @@ static ALWAYS_INLINE bool release_found(struct heap *h, struct seat_entry *t, st
 /* Releases a slot of the caller's own slab, and checks the record in.  Returns false if nothing was done. */
 static ALWAYS_INLINE bool release_own_slot(struct seat_entry *t, struct owner *o, struct slab *s, void *p)
 {
-	uint64_t word, ready, index, group;
+	struct own_words at;
 
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) || unlikely(!slab_index(s, p, &index)))
-		return false;
-	group = index / GROUP_SLOTS;
-	word = load_relaxed(&s->free[group]);
-	ready = s->ready;
-	if (unlikely(cpu_set_bit(&word, index)) || unlikely(slab_has_event(s, ready, word)))
+	if (unlikely(!instance_own_slot(o, s, p, &at)))
 		return false;
 	/* The order matters: a thread that takes the record over completes the release. */
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	slab_free(s, ready, group, word);
+	slab_free(s, at.ready, at.group, at.word);
 	store_release(&truth_of(o)->flight, 0);
 	seats_give(t, o);
 	return true;

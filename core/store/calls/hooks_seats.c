@@ -56,7 +56,7 @@ static void vacate(struct heap *h, struct owner *o, uint64_t life)
 	struct building b;
 
 	/* A call was never finished: the thread ended in the call, or jumped out of the call. */
-	if ((load_relaxed(&o->building) & 1) != 0 || load_relaxed(&truth_of(o)->flight) != 0) {
+	if ((load_relaxed(&o->building) & LISTS_CHANGING) != 0 || load_relaxed(&truth_of(o)->flight) != 0) {
 		b = building_begin(h, NULL); /* see intents_settle */
 		if (takeover_add(&t, o, state))
 			(void)takeover_end(&t);

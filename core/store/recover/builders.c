@@ -31,7 +31,7 @@ void builders_begin(struct heap *h, struct owner *o, struct building *b)
 	if (o != NULL) {
 		b->as = BUILDER_OWNER;
 		b->holds = holds_of(o);
-		if ((load_relaxed(&o->building) & 1) == 0)
+		if ((load_relaxed(&o->building) & LISTS_CHANGING) == 0)
 			b->word = &o->building;
 		else
 			b->kept = holds_used(b->holds);
@@ -90,7 +90,7 @@ bool building_quiet(struct store *s)
 		if (!stranger_is_gone(s, i))
 			return false;
 	for (o = store_owner_after(&s->heap, NULL); o != NULL; o = store_owner_after(&s->heap, o))
-		if ((load_acquire(&o->building) & 1) != 0) /* pairs with building_begin and building_end */
+		if ((load_acquire(&o->building) & LISTS_CHANGING) != 0) /* pairs with building_begin and building_end */
 			return false;
 	return true;
 }

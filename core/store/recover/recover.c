@@ -128,7 +128,7 @@ void recover_settle(struct owner *v)
 	truth_of(v)->flight = 0;
 	intents_settle(v, false);
 	/* Release pairs with store_lost: the holder's stores are seen there. */
-	if ((load_relaxed(&v->building) & 1) != 0)
+	if ((load_relaxed(&v->building) & LISTS_CHANGING) != 0)
 		fetch_add_acq_rel(&store_of(v->heap)->deaths, 1);
 }
 
