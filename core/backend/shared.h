@@ -81,10 +81,10 @@ struct shared_hooks {
 	/* Releases a slot of an unowned slab, for the thread with this record.  Returns false if the slot is free. */
 	bool (*free_unowned)(struct heap *h, struct owner *self, const struct slot_ref *at);
 	/*
-	 * Called before the thread releases a slot of another owner; o is its record if it is checked out.  With
-	 * `drafted` a draft names the block.  Returns false if the slot is free.
+	 * Releases a slot of another owner's slab, for the thread with the record `self`; o is the record, too, if it is
+	 * checked out.  With `drafted` a draft names the block.  Returns false if the slot is free.
 	 */
-	bool (*leaving)(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted);
+	bool (*free_remote)(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted);
 	/* A block moves in a resize: gives `moved` what belongs to the block at p.  Returns false if there is no memory. */
 	bool (*carry)(struct chunk *c, const void *p, void *moved);
 

@@ -87,6 +87,8 @@ static ALWAYS_INLINE bool instance_own_slot(const struct owner *o, const struct 
 
 /* Releases a slot of a slab of the record o, which is checked out.  Returns false if the slot is free. */
 INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at);
+/* Visits the slab of a vacant record, as remote_free asks for; `self` is the caller's record. */
+INTERNAL void instance_visit(struct heap *h, struct owner *self, struct owner *vacant, struct slab *s);
 /* The rest of ash_heap_release: releases any block, and NULL. */
 INTERNAL void instance_release_slow(ash_heap *heap, void *p);
 /* Releases the block at p in this chunk, of any heap; other pointers are misuse. */

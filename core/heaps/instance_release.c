@@ -34,6 +34,14 @@ bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at)
 	return true;
 }
 
+void instance_visit(struct heap *h, struct owner *self, struct owner *vacant, struct slab *s)
+{
+	struct building b = building_begin(h, self);
+
+	visit_slab(vacant, s);
+	building_end(b);
+}
+
 /* Releases a slot of an unowned slab.  Returns false if the slot is free. */
 static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 {
@@ -46,17 +54,13 @@ static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
 static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool drafted)
 {
 	struct owner *vacant;
-	struct building b;
 
-	if (!heap_kind(h)->own_records && !shared_hooks_now()->leaving(h, call.owner, call.self, &at, drafted))
-		return false;
+	if (!heap_kind(h)->own_records)
+		return shared_hooks_now()->free_remote(h, call.owner, call.self, &at, drafted);
 	if (!remote_free(&at, &vacant))
 		return false;
-	if (vacant != NULL) {
-		b = building_begin(h, call.self);
-		visit_slab(vacant, at.slab);
-		building_end(b);
-	}
+	if (vacant != NULL)
+		instance_visit(h, call.self, vacant, at.slab);
 	return true;
 }
 

@@ -49,6 +49,6 @@
 
 /* ---- ash_heap_... ---- */
 
-#include "heaps/instance.h" /* handles; instance_alloc_slow, instance_draft, instance_release_drafted           */
+#include "heaps/instance.h" /* handles; instance_...: the rest of an allocation and of a release               */
 
 #endif

@@ -24,7 +24,7 @@ INTERNAL bool hooks_release_own(struct heap *h, struct chunk *c, void *p);
 INTERNAL void hooks_release(struct heap *h, void *p);
 INTERNAL void hooks_releasing(struct owner *o, const void *p);
 INTERNAL bool hooks_free_unowned(struct heap *h, struct owner *self, const struct slot_ref *at);
-INTERNAL bool hooks_leaving(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted);
+INTERNAL bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted);
 
 /* ---- hooks_seats.c ---- */
 

@@ -85,10 +85,11 @@ void hooks_taken(void *p, uint64_t tag, void *draft)
 		store_release(&c->clean, tag);
 }
 
-/* See hooks_leaving (backend/shared.h). */
-static ALWAYS_INLINE bool slot_leaves(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+/* The body of hooks_free_remote, see backend/shared.h. */
+static ALWAYS_INLINE bool free_to_owner(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
 {
 	struct store *s = store_of(h);
+	struct owner *vacant;
 
 	if (!slot_is_taken(at))
 		return false;
@@ -97,28 +98,16 @@ static ALWAYS_INLINE bool slot_leaves(struct heap *h, struct owner *o, struct ow
 	/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
 	if (!drafted)
 		store_release(census_tag(at->slab, at->index), o != NULL ? census_leaving(o) : census_mine(s, self));
-	return true;
-}
-
-bool hooks_leaving(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
-{
-	return slot_leaves(h, o, self, at, drafted);
-}
-
-/* Releases a slot of another owner's slab.  Returns false if the slot is free. */
-static bool release_of_other(struct heap *h, struct owner *o, const struct slot_ref *at)
-{
-	struct owner *vacant;
-	struct building b;
-
-	if (!slot_leaves(h, o, o, at, false) || !remote_free(at, &vacant))
+	if (!remote_free(at, &vacant))
 		return false;
-	if (unlikely(vacant != NULL)) {
-		b = building_begin(h, o);
-		visit_slab(vacant, at->slab);
-		building_end(b);
-	}
+	if (unlikely(vacant != NULL))
+		instance_visit(h, self, vacant, at->slab);
 	return true;
+}
+
+bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+{
+	return free_to_owner(h, o, self, at, drafted);
 }
 
 /*
@@ -138,7 +127,7 @@ static ALWAYS_INLINE bool release_found(struct heap *h, struct seat_entry *t, st
 		return false;
 	}
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	done = owner_has(o, s) ? instance_free_own(h, o, at) : release_of_other(h, o, &at);
+	done = owner_has(o, s) ? instance_free_own(h, o, at) : free_to_owner(h, o, o, &at, false);
 	store_release(&truth_of(o)->flight, 0);
 	seats_give(t, o);
 	if (unlikely(!done))
