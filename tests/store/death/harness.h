@@ -93,6 +93,8 @@ void look(void);
 void settled_units(void);
 /* No record is of the dead, or in the middle of anything. */
 void settled_records(void);
+/* No block is left that names the record of a thread that was releasing it. */
+void settled_tags(void);
 
 /* ---- all memory is there (store/death/memory.c) ---- */
 

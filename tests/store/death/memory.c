@@ -9,6 +9,7 @@
 #include "store/death/harness.h"
 #include "slab/look.h"
 #include "store/recover/builders.h"
+#include "store/recover/census.h"
 #include "heaps/seats.h"
 #include "support/blocks.h"
 
@@ -201,6 +202,22 @@ void settled_units(void)
 		}
 	}
 	CHECK_EQ(heap_of(death_heap)->dirty << UNIT_SHIFT, stats_of(death_heap).dirty);
+}
+
+/* A block whose tag named the record of a dead thread, which was releasing it, is free, or has the dead process's tag. */
+void settled_tags(void)
+{
+	struct walk w = walk_from(heap_of(death_heap));
+	struct slab *s;
+
+	while ((s = walk_next(&w)) != NULL)
+		for (uint64_t i = 0; i < s->slots; i++) {
+			uint64_t g = i / GROUP_SLOTS, free = s->free[g];
+
+			if ((load_relaxed(&s->owner) & OWNER_UNOWNED) == 0)
+				free |= s->remote[g];
+			CHECK((free >> i % GROUP_SLOTS & 1) != 0 || (*census_tag(s, i) & TAG_LEAVING) == 0);
+		}
 }
 
 void settled_records(void)

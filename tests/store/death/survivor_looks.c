@@ -195,6 +195,7 @@ static void whole(void)
 	contents();
 	settled_units();
 	settled_records();
+	settled_tags();
 	publish_is_right(found, extras > 0 ? &extra : NULL, is_there);
 }
 
