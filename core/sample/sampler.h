@@ -76,7 +76,7 @@ static inline void sample_large(void *p, size_t bytes)
 		sample_take(p, bytes);
 }
 
-/* The same for a slot of this class. */
+/* sample_large for a slot of this class; slots up to SLOT_LARGE are sampled elsewhere. */
 static inline void sample_large_slot(void *p, unsigned class)
 {
 	if (class > CLASS_ONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The runtime, where a defect would not show in another test: thread-local storage, a guard page, limits, children.
- * What the runner reports: tests/check/runner.sh.
+ * tests/check/runner.sh tests the lines that the runner prints.
  */
 #include "rt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C3, S19: what a crowd of threads asks of the system, counted: so many calls a thread, whatever
- * their number.  Compared with the same threads when they do not allocate, as stacks are calls, too.
+ * System calls of a crowd of threads: at most a fixed number for each thread, whatever the number of threads.  The calls
+ * of equal threads that do not allocate are subtracted, because a thread's stack takes calls, too.
  */
 /* promises: ash_alloc, ash_heap_alloc */
 #ifndef TESTS_PROGRAM_CROWD_H
@@ -78,7 +78,7 @@ static size_t calls_of(size_t threads, bool allocate)
 /*
  * At each growth a turn asks about REAP_TURN threads, by three calls each; on a busy machine
  * more threads find at once that the heap is full, so these are counted apart.
- * Under an emulator numbers of processes are compared, as it wipes no marks at a fork: twice as many calls.
+ * An emulator wipes no marks at a fork, so numbers of processes are compared there.  This doubles the calls.
  */
 static void each_asks_at_most(size_t most)
 {

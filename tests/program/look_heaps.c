@@ -13,7 +13,7 @@ static int add_block(UNUSED void *unused, UNUSED void *block, size_t size, UNUSE
 	return 0;
 }
 
-/* One in static memory, one in a block of the default heap, one whose memory was overwritten. */
+/* Heaps in static memory, in a block of the default heap, and in memory that was overwritten. */
 static void arenas(void)
 {
 	static char gone[ARENA_BYTES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks at a program of several threads at full speed.  In some classes nothing happens: their
- * rows are exact, each time.  In others each thread has at most LIVE blocks that come and go,
- * also to other threads: the row lies between what stays and that, but for the slots of which
- * the look itself says that they changed.  And the program does what it does without looks.
+ * rows are exact, each time.  In others each thread has at most LIVE blocks that come and go, also to other threads.
+ * Their rows count at least the blocks that stay, and at most LIVE for each thread beside these, except for slots that the
+ * look says have changed.  The looks change nothing in the program.
  */
 #include "program/look_target.h"
 #include "support/blocks.h"

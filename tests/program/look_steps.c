@@ -82,7 +82,7 @@ static void stepped(void)
 /* Looks that showed a growing block as it was, and as it is then. */
 static unsigned seen_before, seen_after;
 
-/* The row of a size; 0: it is a span's. */
+/* Returns the slot size in the row of a block of this size, or 0 for the row of spans. */
 static size_t row_of(size_t size)
 {
 	return size > SLOT_MAX ? 0 : class_size(class_of(size));

@@ -15,7 +15,7 @@ enum { BESIDE = 2 };
 /* A process goes on if it makes so many operations in so many seconds. */
 enum { CELLS = 256, GOES_ON = 1000, SECONDS = 5 };
 
-/* What a killed process held is known by its counts. */
+/* The process counts its blocks, so the blocks that it had when it was killed are known. */
 static void churn(struct worker *w)
 {
 	uint64_t state = now() | 1, n;

@@ -73,7 +73,7 @@ static ash_heap *open_or_make(int fd, size_t capacity, const struct ash_heap_opt
 {
 	ash_heap *heap = attach(fd, layout, why);
 
-	/* A file without a heap may get one. */
+	/* In a file without a heap, makes the heap. */
 	if (heap == NULL && (*why == ASH_ATTACH_NO_HEAP || *why == ASH_ATTACH_UNFINISHED)) {
 		heap = shared(store_create_file(fd, store_size(capacity, options), options, why));
 		/* Another thread made a heap in the file first. */
