@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a program, and prints its peak of resident memory in KiB on standard error. */
+/*
+ * Runs a program, and prints on standard error its peak of resident memory in KiB, and the time of the processors in
+ * microseconds, with that of the processes for which it waited.
+ */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,6 +22,7 @@ int main(int argc, char **argv)
 	}
 	if (wait4(child, &status, 0, &used) != child || status != 0)
 		return 1;
-	fprintf(stderr, "peak %ld\n", used.ru_maxrss);
+	fprintf(stderr, "peak %ld\ntime %ld\n", used.ru_maxrss,
+		(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000L + used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 	return 0;
 }
