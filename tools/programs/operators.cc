@@ -96,7 +96,7 @@ int main()
 	CHECK(::operator new(huge, std::nothrow) == nullptr && asked == 2);
 	std::set_new_handler(throw_up);
 	CHECK(throws([] { ::operator delete(::operator new(huge)); }) && asked == 3);
-#ifndef STATIC // there the exception leaves nothrow new: README.md, limits
+#ifndef STATIC // there the exception leaves nothrow new: ashlar_malloc.h
 	CHECK(::operator new(huge, std::nothrow) == nullptr && asked == 4);
 	CHECK(::operator new[](huge, std::align_val_t(64), std::nothrow) == nullptr && asked == 5);
 #endif
