@@ -28,7 +28,7 @@ static int see_inside(void *walk, void *block, size_t size, const struct ash_hea
 	if (!pool_has_memory(w->pool))
 		return 0;
 	return w->see(w->context, pool_outside(w->pool, arena_index(&w->pool->arena, block)),
-		      size * (pool_granule(w->pool->level) / GRANULE), owner);
+		      size << pool_shift(w->pool->level), owner);
 }
 
 /* Walks over all blocks, in the order of their addresses. */

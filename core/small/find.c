@@ -4,35 +4,35 @@
 #include "base/misuse.h"
 
 /*
- * Returns the first piece, at or below this address, of the large block that has the address, or NULL.  Only
- * that piece has the block's word.
+ * Returns the first piece, at or below this address, of the large block that may have the address.  Only that piece
+ * has the block's word.
  */
 static const char *first_piece(const char *p)
 {
 	const char *at = (const char *)((uintptr_t)p & ~(uintptr_t)(PLACE_BYTES - 1)); /* NOLINT: an address */
-	uint64_t word;
 
 	/* Search down to the beginning of the leaf: a block with more pieces than that is not found. */
-	while (((word = place_at(at)) == 0 || word == PLACE_GONE) && ((uintptr_t)at >> PLACE_SHIFT) % PLACE_LEAF != 0)
+	while (place_at(at) <= PLACE_GONE && ((uintptr_t)at >> PLACE_SHIFT) % PLACE_LEAF != 0)
 		at -= PLACE_BYTES;
-	return (size_t)(p - at) < large_bytes(place_at(at)) ? at : NULL;
+	return at;
 }
 
 uint64_t find_around(const void *p, struct ash_block *out)
 {
 	uint64_t word = place_at(p);
 	struct pool *q = place_pool(word);
-	const char *start = NULL;
-	size_t first;
+	const char *start;
 
 	*out = (struct ash_block){.place = ASH_FOREIGN};
-	if (q != NULL && pool_has_memory(q)) {
-		out->place = ASH_UNUSED;
-		first = arena_begin(&q->arena, arena_index(&q->arena, pool_inside(q, p)));
-		start = pool_outside(q, first);
-		out->size = pool_bytes(q, start);
-	} else if (q == NULL && (start = first_piece(p)) != NULL) {
+	if (q == NULL) {
+		start = first_piece(p);
 		out->size = large_bytes(place_at(start));
+	} else if (pool_has_memory(q)) {
+		out->place = ASH_UNUSED;
+		start = pool_outside(q, arena_begin(&q->arena, arena_index(&q->arena, pool_inside(q, p))));
+		out->size = pool_bytes(q, start);
+	} else {
+		return word;
 	}
 	out->offset = (size_t)((const char *)p - start);
 	if (out->offset < out->size) {

@@ -36,12 +36,18 @@ static void give_back(char *p, size_t bytes, bool whole)
 	store_relaxed(&kept, 1);
 }
 
+/* Returns the bytes of the word's memory if no block has it, otherwise 0. */
+static size_t free_bytes(uint64_t word)
+{
+	return large_bytes(word) != 0 ? 0 : large_mapped(word);
+}
+
 /* Adds the free memory behind the free memory at `at` to it. */
 static bool join(const char *at, uint64_t *word)
 {
 	uint64_t *place = place_of(at + large_mapped(*word)), next = load_acquire(place), both; /* pairs with give_back */
 
-	if (large_bytes(next) != 0 || large_mapped(next) == 0 || !cas_acq_rel(place, &next, PLACE_GONE))
+	if (free_bytes(next) == 0 || !cas_acq_rel(place, &next, PLACE_GONE))
 		return false;
 	both = word_of(0, large_mapped(*word) + large_mapped(next));
 	if (!cas_acq_rel(place_of(at), word, both)) { /* another thread has the memory */
@@ -60,18 +66,19 @@ static char *take_again(size_t size, size_t bytes, size_t alignment, bool zero)
 {
 	const char *at = NULL;
 	uint64_t word;
+	size_t have;
 	char *p;
 
 	for (; (word = place_next(&at)) != 0; at += PLACE_BYTES) {
-		if (large_bytes(word) != 0 || large_mapped(word) == 0 || ((uintptr_t)at & (alignment - 1)) != 0)
+		if (((uintptr_t)at & (alignment - 1)) != 0)
 			continue;
-		while (large_mapped(word) < bytes && join(at, &word))
+		while ((have = free_bytes(word)) != 0 && have < bytes && join(at, &word))
 			;
-		if (large_mapped(word) < bytes || !cas_acq_rel(place_of(at), &word, word_of(large_pages(size), bytes)))
+		if (have < bytes || !cas_acq_rel(place_of(at), &word, word_of(large_pages(size), bytes)))
 			continue;
 		p = (char *)(uintptr_t)at;
-		if (large_mapped(word) > bytes)
-			give_back(p + bytes, large_mapped(word) - bytes, false);
+		if (have > bytes)
+			give_back(p + bytes, have - bytes, false);
 		if (zero)
 			pages_clear(p, bytes, true, PAGES_PRIVATE);
 		return p;
@@ -82,6 +89,7 @@ static char *take_again(size_t size, size_t bytes, size_t alignment, bool zero)
 void *large_alloc(size_t size, size_t alignment, bool zero, size_t more)
 {
 	size_t bytes = round_up(size + (size == 0), PLACE_BYTES);
+	bool promised = size > PROMISED && ash_defaults.sparse == 0;
 	uint64_t *place;
 	char *p;
 
@@ -89,10 +97,12 @@ void *large_alloc(size_t size, size_t alignment, bool zero, size_t more)
 		alignment = PLACE_BYTES;
 	if (load_relaxed(&kept) != 0 && (p = take_again(size, bytes, alignment, zero)) != NULL)
 		return p;
-	bytes += round_up(more, PLACE_BYTES);
-	p = space_map(bytes, alignment, size > PROMISED && ash_defaults.sparse == 0);
-	if (p == NULL)
-		return more == 0 ? NULL : large_alloc(size, alignment, zero, 0);
+	more = round_up(more, PLACE_BYTES);
+	p = space_map(bytes + more, alignment, promised);
+	if (p != NULL)
+		bytes += more;
+	else if (more == 0 || (p = space_map(bytes, alignment, promised)) == NULL)
+		return NULL;
 	place = place_make(p);
 	if (place == NULL) {
 		(void)space_unmap(p, bytes, true);

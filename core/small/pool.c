@@ -71,15 +71,18 @@ static struct pool *pool_record(unsigned level)
 static struct pool *pool_new(unsigned level)
 {
 	struct pool *q = pool_record(level);
-	char *p = q == NULL ? NULL : space_map(POOL_BYTES, POOL_BYTES, false);
-	uint64_t *place = p == NULL ? NULL : place_make(p);
+	uint64_t *place;
 	bool taken;
+	char *p;
 
+	if (q == NULL)
+		return NULL;
+	p = space_map(POOL_BYTES, POOL_BYTES, false);
+	place = p == NULL ? NULL : place_make(p);
 	if (place == NULL) {
 		if (p != NULL)
 			(void)space_unmap(p, POOL_BYTES, true);
-		if (q != NULL)
-			store_release(&q->memory, POOL_NONE); /* pairs with pool_record */
+		store_release(&q->memory, POOL_NONE); /* pairs with pool_record */
 		return NULL;
 	}
 	(void)pages_huge(p, POOL_BYTES, false); /* otherwise one block could cost 2 MiB */
@@ -211,7 +214,7 @@ static void *pool_take(struct pool *q, size_t size, size_t alignment, bool zero)
 	if (alignment <= granule && n < ARENA_WORD)
 		first = arena_take_near(&q->arena, load_relaxed(&q->near[n]), n);
 	if (first == BITS_NONE) {
-		inside = arena_alloc(&q->arena, n * GRANULE, alignment / (granule / GRANULE));
+		inside = arena_alloc(&q->arena, n * GRANULE, alignment >> pool_shift(q->level));
 		if (inside == NULL)
 			return NULL;
 		first = arena_index(&q->arena, inside);
@@ -228,40 +231,38 @@ static void *pool_take(struct pool *q, size_t size, size_t alignment, bool zero)
 
 void *pool_alloc(unsigned level, size_t size, size_t alignment, bool zero)
 {
+	enum { OTHERS, NEW, ANY, PASSES } pass;
 	size_t lane = lane_of_caller();
 	struct pool **current = &currents[level][lane], *q = load_dependent(current); /* pairs with its change below */
 	void *p = q == NULL ? NULL : pool_take(q, size, alignment, zero);
-	unsigned pass;
 
-	for (pass = 0; p == NULL && pass < 3; pass++) {
-		if (pass == 1) {
-			q = pool_new(level);
-			p = q == NULL ? NULL : pool_take(q, size, alignment, zero);
-			continue;
+	for (pass = OTHERS; p == NULL && pass < PASSES; pass++)
+		for (q = pass == NEW ? pool_new(level) : pool_first(level); q != NULL; q = pass == NEW ? NULL : pool_next(q)) {
+			if (pass == OTHERS && pool_is_current(q))
+				continue;
+			p = pool_take(q, size, alignment, zero);
+			if (p == NULL)
+				continue;
+			store_relaxed(&q->lane, lane);
+			store_release(current, q); /* pairs with its load above */
+			break;
 		}
-		for (q = pool_first(level); q != NULL; q = pool_next(q))
-			if ((pass == 2 || !pool_is_current(q)) && (p = pool_take(q, size, alignment, zero)) != NULL)
-				break;
-	}
-	if (p != NULL && pass > 0) {
-		store_relaxed(&q->lane, lane);
-		store_release(current, q); /* pairs with its load above */
-	}
 	return p;
 }
 
 size_t pool_bytes(const struct pool *q, const void *p)
 {
-	return pool_is_start(q, p) ? arena_bytes(&q->arena, pool_inside(q, p)) * (pool_granule(q->level) / GRANULE) : 0;
+	return pool_is_start(q, p) ? arena_bytes(&q->arena, pool_inside(q, p)) << pool_shift(q->level) : 0;
 }
 
 bool pool_fit(struct pool *q, void *p, size_t size)
 {
+	size_t bytes = pool_size_inside(q, size);
 	char *inside = pool_inside(q, p);
 
-	if (size > POOL_BYTES || !arena_fit(&q->arena, inside, pool_size_inside(q, size)))
+	if (size > POOL_BYTES || !arena_fit(&q->arena, inside, bytes))
 		return false;
-	(void)pool_raise(q, arena_index(&q->arena, inside) + granules_for(pool_size_inside(q, size)));
+	(void)pool_raise(q, arena_index(&q->arena, inside) + granules_for(bytes));
 	return true;
 }
 

@@ -50,10 +50,16 @@ struct pool {
 	struct arena arena;
 };
 
+/* Returns the number of bits by which the arena's addresses and sizes are shifted. */
+static inline unsigned pool_shift(unsigned level)
+{
+	return 4 * level;
+}
+
 /* Returns the bytes of a granule. */
 static inline size_t pool_granule(unsigned level)
 {
-	return GRANULE << 4 * level;
+	return GRANULE << pool_shift(level);
 }
 
 /* Returns the level for such blocks, or POOL_LEVELS if they are too large. */
@@ -69,12 +75,12 @@ static inline unsigned pool_level(size_t size, size_t alignment)
 /* Return an address in the pool's memory, and a number of bytes, as the pool's arena counts them. */
 static inline char *pool_inside(const struct pool *q, const void *p)
 {
-	return (char *)(POOL_BASE + ((uintptr_t)p & (POOL_BYTES - 1)) / (pool_granule(q->level) / GRANULE)); /* NOLINT: an address */
+	return (char *)(POOL_BASE + (((uintptr_t)p & (POOL_BYTES - 1)) >> pool_shift(q->level))); /* NOLINT: an address */
 }
 
 static inline size_t pool_size_inside(const struct pool *q, size_t bytes)
 {
-	return (bytes + pool_granule(q->level) / GRANULE - 1) / (pool_granule(q->level) / GRANULE);
+	return (bytes + ((size_t)1 << pool_shift(q->level)) - 1) >> pool_shift(q->level);
 }
 
 /* Returns false if no granule begins at p. */

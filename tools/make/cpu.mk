@@ -11,18 +11,15 @@
 #	               nothing
 #	malloc-marks   the same of malloc's names and of shared objects, and signed return addresses; on x86_64 an instruction at
 #	               the head of each function that may be called by its address
-#	size           for code built for size; clang-size: by clang
 #	clang-resize   for ash_resize
 #	profile        for libashlar_profile.so
 #	calls-early    shared objects are called before their relocation: tools/prereloc
 #
-# x86_64: znver3 prefers lea of three operands, which all CPUs have, to lea and add: 0.5 % fewer bytes.
 # aarch64: atomic operations without calls of the compiler's library; by the large-system atomics with
 # make ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=build/aarch64-lse.  Outlined, what the fast path of ash_resize shares
 # with a slow function would be a call.
 # riscv64: no relaxing, which lld 14 cannot, and no section of small objects, because linker.ld has none.
-CPU_x86_64  = page=4096 marks=-fcf-protection=return malloc-marks=-fcf-protection size=-mno-red-zone clang-size=-mtune=znver3 \
-	calls-early=yes
+CPU_x86_64  = page=4096 marks=-fcf-protection=return malloc-marks=-fcf-protection calls-early=yes
 CPU_aarch64 = page=65536 code=-mno-outline-atomics malloc-marks=-mbranch-protection=standard clang-resize=-mno-outline \
 	profile=-DADDRESS_BITS=48
 CPU_riscv64 = page=65536 code=-march=rv64gc code=-mabi=lp64d code=-mno-relax static=-msmall-data-limit=0 \
@@ -40,19 +37,21 @@ ifneq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
 NO_HEADERS  = -nostdlibinc
 PLAIN_LOOPS = -fno-vectorize -fno-slp-vectorize -fno-unroll-loops
 IN_BOUNDS   = -fsanitize=bounds -fsanitize-trap=bounds
-FOR_SIZE    = -Oz $(LESS_CODE) $(call cpu,size) $(call cpu,clang-size)
+FOR_SIZE    = -Oz $(LESS_CODE)
 FOR_RESIZE  = $(call cpu,clang-resize)
 # A program of the tests' runtime.
 LOOK        = $(BUILD)/ashlar-look
 else
 NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
-FOR_SIZE    = -Os $(call cpu,size)
+FOR_SIZE    = -Os
 endif
 # Passes of clang, by private names, that keep addresses and sums in registers over a loop, which in small functions means
 # saving registers, that align or double code to save a jump, or that eliminate partial redundancies.  With them the four
 # main calls have 2.5 % more bytes by clang 14, 3 % by clang 19.  Merging tails of two instructions, the outliner, no tail
-# duplication, other limits of inlining and other register allocators were tried, and gained nothing.
+# duplication, other limits of inlining and other register allocators were tried, and gained nothing.  Without them ash_resize
+# takes 44 instructions for 37, because it saves registers before it knows that the block stays, and libashlar-field.a has 50
+# bytes more than its limit on CPUs of 32 bits.
 LESS_CODE = $(addprefix -mllvm ,-disable-machine-licm -disable-lsr -disable-block-placement -enable-pre=false \
 	-two-entry-phi-node-folding-threshold=0 -bonus-inst-threshold=0)
 

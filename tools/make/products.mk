@@ -119,7 +119,7 @@ $(BUILD)/lib/core/front/resize.o $(BUILD)/sample/core/front/resize.o: SIZE += $(
 # The search for memory, as far as the limits of size allow: of libashlar-field.a not for CPUs of 32 bits, where its 400
 # bytes are a fifteenth.
 SEARCH = core/arena/arena_alloc.o core/arena/arena_summary.o
-$(SEARCH:%=$(BUILD)/small/%): SIZE = -Os $(call cpu,size)
+$(SEARCH:%=$(BUILD)/small/%): SIZE = -Os
 # Divisions by a constant, too: at -Oz they are calls of the compiler's library where a CPU has no such instruction.
 DIVIDES = core/arena/arena.o $(if $(findstring rv32im,$(TARGET)),,sys/text.o)
 $(addprefix $(BUILD)/field/,$(if $(call cpu,field),,$(SEARCH)) $(DIVIDES)): SIZE = -Os
