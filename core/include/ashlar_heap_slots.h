@@ -23,7 +23,9 @@
  * Signal handlers may make these calls, also within any of these calls, at most 4 deep (drafts count as
  * well).  A draft belongs to its thread, not to a child forked while the draft exists.
  *
- * In heaps that are not shared by processes the calls work within one process.
+ * In heaps that are not shared by processes the calls work within one process.  A draft is an ordinary
+ * block there: it stays when its thread ends, and a thread may have any number of drafts.  Of a slot only
+ * the alignment is checked, and of `fresh` nothing.
  */
 #ifndef ASHLAR_HEAP_SLOTS_H
 #define ASHLAR_HEAP_SLOTS_H

@@ -121,6 +121,10 @@ CAUGHT(released_twice_later, "double free, ")
 	free(p);
 }
 CAUGHT(released_twice_large, "double free, ") { free(freed(20000)); }
+/* An empty block has no word in which its guard could stand. */
+CAUGHT(released_twice_empty, "free(0x") { free(freed(0)); }
+CAUGHT(released_empty_resized, "realloc(0x") { (void)realloc(freed(0), 100); }
+CAUGHT(released_empty_measured, "malloc_usable_size(0x") { (void)malloc_usable_size(freed(0)); }
 CAUGHT(written_after_release, AFTER)
 {
 	freed(24)[3] = 1;
