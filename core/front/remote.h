@@ -7,6 +7,12 @@
 #include "slab/slab.h"
 #include "thread/owner.h"
 
+/* Returns whether the slot has been released before and collected since, or was never handed out. */
+static ALWAYS_INLINE bool remote_is_free(const struct slab *s, uint64_t index)
+{
+	return ((load_acquire(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) != 0;
+}
+
 /* The first part of remote_free: sets the remote bit.  Returns false if the slot was free already. */
 static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 {
@@ -15,8 +21,7 @@ static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 	 * load in remote_is_notified: the remote bit is set before the pending bit is read.  The owner clears the
 	 * pending bit before it reads the words (slab_collect), so one of the two sees the other.
 	 */
-	return ((load_acquire(&s->free[index / GROUP_SLOTS]) >> (index % GROUP_SLOTS)) & 1) == 0 &&
-	       !set_bit_seq_cst(s->remote, index);
+	return !remote_is_free(s, index) && !set_bit_seq_cst(s->remote, index);
 }
 
 /*

@@ -62,31 +62,29 @@ INTERNAL void *instance_alloc(struct heap *h, size_t size, size_t alignment, boo
 INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, void *draft);
 /* The rest of ash_heap_alloc, for a heap that is no arena, when the thread has no slot at hand. */
 INTERNAL void *instance_alloc_slow(struct heap *h, size_t size);
+/* Refills the bin of the class in the record o, which is checked out, and counts that (refill_bin, owner_count). */
+INTERNAL bool instance_refill(struct heap *h, struct owner *o, unsigned class);
 
-/* The words of a group, as a release of a slot of the caller's own slab finds them. */
+/* A slot of the caller's own slab, and the words that its release changes. */
 struct own_words {
-	uint64_t ready, group, word; /* `word` with the slot's bit set: see slab_free */
+	uint64_t index, ready, word; /* `word` with the slot's bit set: see slab_free */
 };
 
 /*
- * Returns whether p is a taken slot of a slab of the record o, which is checked out, and its release changes no list.  As
- * in ash_release, the comparison of owners decides several things at once, here also whether the slab belongs to the
- * record's heap.
+ * Returns whether p is a taken slot of a slab of the record o, which is checked out.  As in ash_release, the comparison of
+ * owners decides several things at once, here also whether the slab belongs to the record's heap.
  */
 static ALWAYS_INLINE bool instance_own_slot(const struct owner *o, const struct slab *s, const void *p, struct own_words *at)
 {
-	uint64_t index;
-
-	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) || unlikely(!slab_index(s, p, &index)))
+	if (unlikely(load_relaxed(&s->owner) != (uint64_t)(uintptr_t)o) || unlikely(!slab_index(s, p, &at->index)))
 		return false;
-	at->group = index / GROUP_SLOTS;
-	at->word = load_relaxed(&s->free[at->group]);
+	at->word = load_relaxed(&s->free[at->index / GROUP_SLOTS]);
 	at->ready = s->ready;
-	return likely(!cpu_set_bit(&at->word, index)) && likely(!slab_has_event(s, at->ready, at->word));
+	return likely(!cpu_set_bit(&at->word, at->index));
 }
 
 /* Releases a slot of a slab of the record o, which is checked out.  Returns false if the slot is free. */
-INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at);
+INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slab *s, uint64_t index);
 /* Visits the slab of a vacant record, as remote_free asks for; `self` is the caller's record. */
 INTERNAL void instance_visit(struct heap *h, struct owner *self, struct owner *vacant, struct slab *s);
 /* The rest of ash_heap_release: releases any block, and NULL. */

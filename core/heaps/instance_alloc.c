@@ -68,6 +68,16 @@ static void *slot_unowned(struct heap *h, unsigned class, bool rest, void *draft
 	return p;
 }
 
+bool instance_refill(struct heap *h, struct owner *o, unsigned class)
+{
+	struct building b = building_begin(h, o);
+	bool more = refill_bin(o, class);
+
+	owner_count(o);
+	building_end(b);
+	return more;
+}
+
 /*
  * Takes a slot of the class.  Sets *clean to whether the slot is known to read zero.  Returns NULL if there is no
  * memory.
@@ -87,13 +97,8 @@ static void *slot(struct heap *h, unsigned class, bool *clean, void *draft)
 		return slot_unowned(h, class, false, draft);
 	}
 	bin = &o->bins[class];
-	while (unlikely((p = slot_take_in(h, o, bin, clean, draft)) == NULL) && more) {
-		struct building b = building_begin(h, o);
-
-		more = refill_bin(o, class);
-		owner_count(o);
-		building_end(b);
-	}
+	while (unlikely((p = slot_take_in(h, o, bin, clean, draft)) == NULL) && more)
+		more = instance_refill(h, o, class);
 	seats_give(t, o);
 	if (unlikely(p == NULL)) {
 		*clean = false;

@@ -17,19 +17,18 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-bool instance_free_own(struct heap *h, struct owner *o, struct slot_ref at)
+bool instance_free_own(struct heap *h, struct owner *o, struct slab *s, uint64_t index)
 {
-	struct slab *s = at.slab;
-	uint64_t word = load_relaxed(&s->free[at.group]) | at.bit;
+	uint64_t group = index / GROUP_SLOTS, word = load_relaxed(&s->free[group]);
 	struct building b;
 
-	if (!slot_is_taken(&at))
+	if (((load_relaxed(&s->remote[group]) >> (index % GROUP_SLOTS)) & 1) != 0 || cpu_set_bit(&word, index))
 		return false;
-	if (slab_give(s, at.group, word))
+	if (slab_give(s, group, word))
 		return true;
 	/* The slab may move to another list or become empty. */
 	b = building_begin(h, o);
-	settle_freed(o, s, at.group, word);
+	settle_freed(o, s, group, word);
 	building_end(b);
 	return true;
 }
@@ -83,7 +82,7 @@ static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, 
 	if (!slot_find(c, p, &at))
 		return span_free(h, call, c, p);
 	if (call.owner != NULL && owner_has(call.owner, at.slab))
-		return instance_free_own(h, call.owner, at);
+		return instance_free_own(h, call.owner, at.slab, at.index);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
 		return free_unowned(h, call.self, at);
 	return free_remote(h, call, at, drafted);
@@ -101,9 +100,9 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	o = seats_guess(h, &t);
 	if (unlikely(o == NULL))
 		return false;
-	done = instance_own_slot(o, s, p, &at);
+	done = instance_own_slot(o, s, p, &at) && !unlikely(slab_has_event(s, at.ready, at.word));
 	if (likely(done))
-		slab_free(s, at.ready, at.group, at.word);
+		slab_free(s, at.ready, at.index / GROUP_SLOTS, at.word);
 	seats_give(t, o);
 	return done;
 }

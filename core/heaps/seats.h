@@ -14,10 +14,10 @@
 #include "thread/owner.h"
 #include "thread/seat.h"
 
-/* seats_take without a call.  Returns NULL if the caller must call seats_take. */
-static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
+/* seats_take without a call, in a heap of this kind.  Returns NULL if the caller must call seats_take. */
+static inline struct owner *seats_guess_kind(const struct heap *h, unsigned kind, struct seat_entry **t)
 {
-	struct seat_page *page = seats_open[h->id & 1];
+	struct seat_page *page = seats_open[kind];
 	struct seat_entry *e;
 
 	if (unlikely(page == NULL))
@@ -25,6 +25,11 @@ static inline struct owner *seats_guess(const struct heap *h, struct seat_entry 
 	e = &page->entry[seat_home(h->id)];
 	*t = e;
 	return seat_checkout(e, h->id);
+}
+
+static inline struct owner *seats_guess(const struct heap *h, struct seat_entry **t)
+{
+	return seats_guess_kind(h, seats_kind(h), t);
 }
 
 /*

@@ -8,15 +8,16 @@
 #endif
 
 /*
- * Like ash_heap_create_shared, in a file or memfd, which must be empty or have at most 4096 bytes, all of
- * them zeros.  The call makes the file as long as needed; fd may be closed afterwards.  Other processes
- * attach to the heap, at the same address.  The heap outlives all of them: the first process that attaches after a crash finds
- * the heap as it was left, with at most one block in doubt for each ended thread (ash_heap_recover).
+ * Like ash_heap_create_shared, in a file or memfd, which must be empty or have at most one page, all zeros.
+ * The call makes the file as long as needed; fd may be closed afterwards.  Other processes attach to the
+ * heap, at the same address.  The heap outlives all of them: the first process that attaches after a crash
+ * finds the heap as it was left, with at most one block in doubt for each ended thread (ash_heap_recover).
  *
  * If several processes or threads call this at the same time, one call creates the heap and the others
  * return NULL without waiting.  If the creator dies, the next call starts again.  If the call returns
  * NULL, the file is unchanged, except that it may be one page of zeros if the disk was full or the limit
- * of file sizes was reached.  In hugetlbfs there are no heaps: the call returns NULL, and the kernel makes the file long.
+ * of file sizes was reached.  In hugetlbfs there are no heaps: the call returns NULL, and the kernel makes
+ * the file long.
  *
  * The address of the heap is options->address, or a random address between 0x110000000000 and
  * 0x500000000000, where neither the kernel nor other programs usually place mappings, so that other

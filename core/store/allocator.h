@@ -32,7 +32,7 @@
 
 #include "front/slot.h"         /* slot_find, slot_is_taken                                                     */
 #include "front/span.h"         /* span_is, span_release                                                        */
-#include "front/remote.h"       /* remote_free                                                                  */
+#include "front/remote.h"       /* remote_free, and its steps                                                   */
 #include "front/diagnose.h"     /* diagnose; found: what lies at an address                                     */
 #include "thread/bin.h"         /* bin_slab, bin_small, slab_take_slot: a slot of the current slab              */
 #include "thread/settle.h"      /* settle_freed: a release that empties a slab                                  */

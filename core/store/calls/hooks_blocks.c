@@ -41,6 +41,8 @@ static ALWAYS_INLINE void *take(struct owner *o, struct bin *b, bool *clean, str
 	signal_fence();
 	(void)slab_take_slot(s, g, word, index);
 	store_release(&truth_of(o)->flight, 0);
+	if (p == NULL)
+		__builtin_unreachable(); /* as in bin_slot */
 	return p;
 }
 
@@ -49,18 +51,33 @@ void *hooks_slot_take(struct owner *o, struct bin *b, bool *clean, void *draft)
 	return take(o, b, clean, draft);
 }
 
+/* The rest of hooks_alloc, for a bin without a slot, a function of its own for the reason of release_other_slot. */
+static __attribute__((noinline)) void *alloc_refilled(struct heap *h, size_t size, struct seat_entry *t, struct owner *o,
+						      struct bin *b)
+{
+	bool clean;
+	void *p = instance_refill(h, o, (unsigned)(b - o->bins)) ? take(o, b, &clean, NULL) : NULL;
+
+	seats_give(t, o);
+	return likely(p != NULL) ? p : instance_alloc_slow(h, size);
+}
+
 FAST void *hooks_alloc(struct heap *h, size_t size)
 {
 	struct seat_entry *t;
 	struct owner *o;
+	struct bin *b;
 	bool clean;
 	void *p;
 
-	if (unlikely(size > SLOT_SMALL) || unlikely((o = seats_guess(h, &t)) == NULL))
+	if (unlikely(size > SLOT_MAX) || unlikely((o = seats_guess_kind(h, SEATS_SHARED, &t)) == NULL))
 		return instance_alloc_slow(h, size);
-	p = take(o, bin_small(o, class_small[(size + 7) / 8]), &clean, NULL);
+	b = likely(size <= SLOT_SMALL) ? bin_small(o, class_small[(size + 7) / 8]) : &o->bins[class_larger(size)];
+	p = take(o, b, &clean, NULL);
+	if (unlikely(p == NULL))
+		return alloc_refilled(h, size, t, o, b);
 	seats_give(t, o);
-	return likely(p != NULL) ? p : instance_alloc_slow(h, size);
+	return p;
 }
 
 /* Returns the tag of a block that `take` does not take; a draft gets the tag of its intent. */
@@ -85,8 +102,7 @@ void hooks_taken(void *p, uint64_t tag, void *draft)
 		store_release(&c->clean, tag);
 }
 
-/* The body of hooks_free_remote, see backend/shared.h. */
-static ALWAYS_INLINE bool free_to_owner(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
 {
 	struct store *s = store_of(h);
 	struct owner *vacant;
@@ -105,48 +121,118 @@ static ALWAYS_INLINE bool free_to_owner(struct heap *h, struct owner *o, struct 
 	return true;
 }
 
-bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
+/* ---- releases of slots of slabs that have an owner; each checks the record in ---- */
+
+static ALWAYS_INLINE void flight_begins(struct owner *o, const void *p)
 {
-	return free_to_owner(h, o, self, at, drafted);
+	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+}
+
+static ALWAYS_INLINE void flight_ends(struct seat_entry *t, struct owner *o)
+{
+	store_release(&truth_of(o)->flight, 0);
+	seats_give(t, o);
+}
+
+/* Reports that the slot was free. */
+static _Noreturn __attribute__((noinline)) void release_twice(struct seat_entry *t, struct owner *o, const void *p,
+							      const char *call)
+{
+	flight_ends(t, o);
+	diagnose(call, p);
+}
+
+/* Releases a taken slot of the caller's own slab that was full, or may become empty. */
+static __attribute__((noinline)) void release_settling(struct heap *h, void *p, struct slab *s, struct seat_entry *t,
+						       struct owner *o, uint64_t index)
+{
+	uint64_t group = index / GROUP_SLOTS, word = load_relaxed(&s->free[group]);
+	struct building b;
+
+	/* There may be a heap in the block. */
+	if (unlikely(load_relaxed(&arenas_used) != 0)) {
+		seats_give(t, o);
+		instance_release_slow(heap_public(h), p);
+		return;
+	}
+	flight_begins(o, p);
+	(void)cpu_set_bit(&word, index);
+	b = building_begin(h, o);
+	settle_freed(o, s, group, word);
+	building_end(b);
+	flight_ends(t, o);
+}
+
+/* Releases a slot of the caller's own slab with the pending bit set.  The slot may be free already. */
+static __attribute__((noinline)) void release_beside(struct seat_entry *t, struct owner *o, struct slab *s, void *p,
+						     uint64_t index, const char *call)
+{
+	flight_begins(o, p);
+	if (unlikely(!instance_free_own(o->heap, o, s, index)))
+		release_twice(t, o, p, call);
+	flight_ends(t, o);
+}
+
+/* The rest of a release into a slab whose owner must be notified (remote_notify). */
+static __attribute__((noinline)) void release_notifying(struct seat_entry *t, struct owner *o, struct slab *s,
+							uint64_t group)
+{
+	struct owner *vacant = remote_notify(s, group);
+
+	if (unlikely(vacant != NULL))
+		instance_visit(o->heap, o, vacant, s);
+	flight_ends(t, o);
 }
 
 /*
- * Releases a slot of a slab that has an owner, the caller's or another's, and checks the record in.  Returns false, and
- * has done nothing else, if p is another block or none, or if there may be a heap in it.  A slot that is free is misuse
- * by `call`: a second look for it could find the next block there.
+ * Releases a slot of a slab that has an owner, the caller's or another's.  Returns false, and has only checked the record
+ * in, if p is another block or none, or if there may be a heap in it.  A slot that is free is misuse by `call`: a second
+ * look for it could find the next block there.
  */
-static ALWAYS_INLINE bool release_found(struct heap *h, struct seat_entry *t, struct owner *o, struct slab *s, void *p,
+static ALWAYS_INLINE bool release_owned(struct heap *h, struct seat_entry *t, struct owner *o, struct slab *s, void *p,
 					const char *call)
 {
-	struct slot_ref at;
-	bool done;
+	uint64_t owner = load_relaxed(&s->owner);
+	uint64_t index;
 
-	if (unlikely(!slot_find_in(s, p, &at)) || unlikely(load_relaxed(&s->owner) <= OWNER_FLAGS) ||
-	    unlikely(slab_heap(s) != h) || unlikely(load_relaxed(&arenas_used) != 0)) {
+	if (unlikely(owner <= OWNER_FLAGS) || unlikely(!slab_index(s, p, &index)) || unlikely(slab_heap(s) != h) ||
+	    unlikely(load_relaxed(&arenas_used) != 0)) {
 		seats_give(t, o);
 		return false;
 	}
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	done = owner_has(o, s) ? instance_free_own(h, o, at) : free_to_owner(h, o, o, &at, false);
-	store_release(&truth_of(o)->flight, 0);
-	seats_give(t, o);
-	if (unlikely(!done))
-		diagnose(call, p);
+	if (unlikely((owner & ~OWNER_PENDING) == (uint64_t)(uintptr_t)o)) {
+		release_beside(t, o, s, p, index, call);
+		return true;
+	}
+	flight_begins(o, p);
+	/* As remote_set, with the tag in between, for the reason in hooks_free_remote. */
+	if (unlikely(remote_is_free(s, index)))
+		release_twice(t, o, p, call);
+	store_release(census_tag(s, index), census_leaving(o));
+	if (unlikely(set_bit_seq_cst(s->remote, index)))
+		release_twice(t, o, p, call);
+	if (unlikely(!remote_is_notified(s, owner)))
+		release_notifying(t, o, s, index / GROUP_SLOTS);
+	else
+		flight_ends(t, o);
 	return true;
 }
 
-/* Releases a slot of the caller's own slab, and checks the record in.  Returns false if nothing was done. */
-static ALWAYS_INLINE bool release_own_slot(struct seat_entry *t, struct owner *o, struct slab *s, void *p)
+/* Releases a slot of the caller's own slab.  Returns false if nothing was done. */
+static ALWAYS_INLINE bool release_own_slot(struct heap *h, struct seat_entry *t, struct owner *o, struct slab *s, void *p)
 {
 	struct own_words at;
 
 	if (unlikely(!instance_own_slot(o, s, p, &at)))
 		return false;
+	if (unlikely(slab_has_event(s, at.ready, at.word))) {
+		release_settling(h, p, s, t, o, at.index);
+		return true;
+	}
 	/* The order matters: a thread that takes the record over completes the release. */
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-	slab_free(s, at.ready, at.group, at.word);
-	store_release(&truth_of(o)->flight, 0);
-	seats_give(t, o);
+	flight_begins(o, p);
+	slab_free(s, at.ready, at.index / GROUP_SLOTS, at.word);
+	flight_ends(t, o);
 	return true;
 }
 
@@ -154,16 +240,16 @@ bool hooks_release_own(struct heap *h, struct chunk *c, void *p)
 {
 	struct slab *s = slab_record(c, p);
 	struct seat_entry *t;
-	struct owner *o = seats_guess(h, &t);
+	struct owner *o = seats_guess_kind(h, SEATS_SHARED, &t);
 
-	return o != NULL && (release_own_slot(t, o, s, p) || release_found(h, t, o, s, p, CALL_RELEASE));
+	return o != NULL && (release_own_slot(h, t, o, s, p) || release_owned(h, t, o, s, p, CALL_RELEASE));
 }
 
 /* The rest of hooks_release, a function of its own so that the former saves no register. */
 static __attribute__((noinline)) void release_other_slot(struct heap *h, void *p, struct slab *s, struct seat_entry *t,
 							 struct owner *o)
 {
-	if (unlikely(!release_found(h, t, o, s, p, CALL_HEAP_RELEASE)))
+	if (unlikely(!release_owned(h, t, o, s, p, CALL_HEAP_RELEASE)))
 		instance_release_slow(heap_public(h), p);
 }
 
@@ -175,12 +261,12 @@ FAST void hooks_release(struct heap *h, void *p)
 	struct owner *o;
 	struct slab *s;
 
-	if (unlikely(c == NULL) || unlikely((o = seats_guess(h, &t)) == NULL)) {
+	if (unlikely(c == NULL) || unlikely((o = seats_guess_kind(h, SEATS_SHARED, &t)) == NULL)) {
 		instance_release_slow(heap_public(h), p);
 		return;
 	}
 	s = slab_record(c, p);
-	if (unlikely(!release_own_slot(t, o, s, p)))
+	if (unlikely(!release_own_slot(h, t, o, s, p)))
 		release_other_slot(h, p, s, t, o);
 }
 

@@ -57,6 +57,15 @@ BEFORE_TAKE(take_from_detached, death_by_detached(before_three))
 BEFORE_TAKE(last_from_detached, death_by_detached(one))
 BEFORE_TAKE(take_from_ended, death_by_ended(before_three))
 
+/* The slab has remote bits, so its owner is notified already. */
+void before_take_notified(void)
+{
+	before_record();
+	death_by_live(before_three);
+	book_release(&book->entry[book->count - 1]);
+	choose();
+}
+
 void before_to_last_of_group(void)
 {
 	unsigned class = class_of(death_size);
@@ -146,6 +155,14 @@ void before_remote_frees(void)
 {
 	before_exhaust();
 	death_by_ended(release_some);
+}
+
+/* The block lies in the caller's own slab, which has remote bits. */
+void before_take_beside(void)
+{
+	before_record(); /* a refill of that class would collect the bits */
+	before_remote_frees();
+	choose();
 }
 
 void before_adopt(void)
