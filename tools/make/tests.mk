@@ -129,22 +129,24 @@ CPUS = $(filter-out $(ARCH),$(ALL_CPUS))
 ARCHES = $(ARCH) $(CPUS)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 # $(call for_cpus,CPUS,TARGETS,FILES): FILES are in the build folder of each CPU.
-for_cpus = $(foreach cpu,$1,$(MAKE) ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) $2 $(addprefix $(BUILD)/$(cpu)/,$3) &&) :
+for_cpus = $(foreach cpu,$1,$(MAKE) $(ALL_JOBS) ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) $2 $(addprefix $(BUILD)/$(cpu)/,$3) &&) :
 
 OTHERS_NEED = tests/all tests/arch tests/tls_large steps.so libashlar_malloc.so libashlar_profile.so
-# The tools must be there before anything is compiled: hence the second make.
+# The tools must be there before anything is compiled: hence the second make, which compiles on all CPUs unless -j says
+# otherwise.
+ALL_JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 test: setup
-	$(MAKE) programs
+	$(MAKE) $(ALL_JOBS) programs
 	+$(if $(EMULATOR),,$(call for_cpus,$(CPUS),,$(OTHERS_NEED)))
 	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=every_$(ARCH)) $(GUARD) sh tools/test
 
 # With the large-system atomics the library alone is built: the tests' own objects are those of aarch64.
 LSE = $(BUILD)/aarch64-lse
 test-arch: setup
-	$(MAKE) programs
+	$(MAKE) $(ALL_JOBS) programs
 	+$(call for_cpus,$(CPUS),programs,steps.so)
 	$(if $(filter aarch64,$(CPUS)),mkdir -p $(LSE) && ln -sfn ../aarch64/prog $(LSE)/prog)
-	$(if $(filter aarch64,$(CPUS)),$(MAKE) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) \
+	$(if $(filter aarch64,$(CPUS)),$(MAKE) $(ALL_JOBS) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) \
 		$(LSE)/tests/all $(LSE)/libashlar.a)
 	$(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test
 
@@ -152,7 +154,7 @@ test-arch: setup
 LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
 LONG = $(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(filter $(BUILD)/long/%,$(LINKED)))
 test-long: setup
-	$(MAKE) programs $(filter $(LINKED),$(LONG))
+	$(MAKE) $(ALL_JOBS) programs $(filter $(LINKED),$(LONG))
 	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first second rest" $(GUARD) sh tools/test
 
 KERNELS = x86_64 aarch64 riscv64
@@ -162,7 +164,7 @@ setup-kernel:
 # A kernel that cannot be had here is named, and its boots are skipped.
 test-kernel: setup
 	sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels || true
-	$(MAKE) programs kernel-programs
+	$(MAKE) $(ALL_JOBS) programs kernel-programs
 	+$(call for_cpus,$(filter $(CPUS),$(KERNELS)),programs kernel-programs)
 	BUILD=$(BUILD) KERNELS="$(KERNELS)" $(GUARD) sh tests/kernel/all
 
