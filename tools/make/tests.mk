@@ -90,7 +90,8 @@ DEMOS = demo $(if $(wildcard core/store),ancestor demo-shared)
 $(call program, demo-shared, $(wildcard tools/shared/*.c), libashlar.a)
 $(call program, ashlar-look, $(wildcard tools/look/*.c), libashlar.a)
 # $(call each,FOLDER,SOURCES,ARCHIVE): a program of each source, and their names.
-each = $(foreach source,$2,$(call program,$1/$(basename $(notdir $(source))),$(source),$3)$(BUILD)/$1/$(basename $(notdir $(source))))
+each = $(foreach source,$2,$(call program,$(call named,$1),$(source),$3)$(BUILD)/$(call named,$1))
+named = $1/$(basename $(notdir $(source)))
 BENCHES := $(call each,bench,$(addprefix tools/bench/,limits.c scale.c shared.c),libashlar.a)
 # The first processes of the kernels that run tests (tests/kernel/run).
 KERNEL_PROGRAMS := $(call each,kernel,$(wildcard tests/kernel/*.c),libashlar.a)
@@ -143,8 +144,8 @@ LSE = $(BUILD)/aarch64-lse
 test-arch: setup
 	$(MAKE) $(ALL_JOBS) programs
 	+$(call for_cpus,$(CPUS),programs,steps.so)
-	$(if $(filter aarch64,$(CPUS)),mkdir -p $(LSE) && ln -sfn ../aarch64/prog $(LSE)/prog && $(MAKE) $(ALL_JOBS) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) \
-		$(LSE)/tests/all $(LSE)/libashlar.a)
+	$(if $(filter aarch64,$(CPUS)),mkdir -p $(LSE) && ln -sfn ../aarch64/prog $(LSE)/prog && \
+		$(MAKE) $(ALL_JOBS) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) $(LSE)/tests/all $(LSE)/libashlar.a)
 	$(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test
 
 # The first two take longest, and run beside the others.
