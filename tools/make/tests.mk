@@ -42,9 +42,6 @@ $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 # ashlar-look reads memory that others may have forged: an index out of bounds is a trap, and a test that fails.
 $(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
 
-$(BUILD)/prog/%.o: %.c $(RULES) | $(HEADERS)
-	$(call compile,$(PROG_FLAGS))
-
 RUNTIME = $(BUILD)/runtime.a $(BUILD)/libashlar_start.a
 $(BUILD)/runtime.a: $(call objects,prog,$(CALLS) $(wildcard tests/runtime/*.c))
 
