@@ -72,13 +72,32 @@ EMULATOR = $(if $(filter-out $(HOST),$(ARCH)),qemu-$(ARCH) )
 RULES = Makefile $(wildcard tools/make/*.mk)
 # The rows in tools/make add to these lists.
 $(foreach list,PRODUCTS FOLDERS OBJECTS LIMITS PRODUCT_TESTS LINKED,$(eval $(list) :=))
-include tools/make/cpu.mk tools/make/products.mk tools/make/tests.mk tools/make/install.mk
+include tools/make/cpu.mk tools/make/products.mk tools/make/tests.mk
 
 all: $(PRODUCTS) $(HEADERS) $(LOOK)
 field: $(BUILD)/libashlar-field.a $(HEADERS)
 asan: $(ASAN)
 late: $(LATE) $(HEADERS)
 amalgamation: $(AMALGAMATION)
+
+PREFIX  = /usr/local
+LIBDIR  = $(PREFIX)/lib
+DESTDIR =
+# The address of the repository, to whose host vulnerabilities are reported; empty while it is not known.
+REPOSITORY =
+install uninstall deb: all
+	ARCH=$(ARCH) BUILD=$(BUILD) PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR) REPOSITORY=$(REPOSITORY) sh tools/install/$@
+	$(SAY_$@)
+SAY_install = echo 'installed: $(DESTDIR)$(PREFIX), libraries in $(DESTDIR)$(LIBDIR); if programs do not find a .so there: sudo ldconfig'
+
+dist:
+	BUILD=$(BUILD) sh tools/install/dist
+
+# Staged with the amalgamation in it, packed, and built once from the package.  Cargo asks crates.io for the dependency
+# of the feature allocator-api2.
+crate: $(AMALGAMATION)
+	BUILD=$(BUILD) REPOSITORY=$(REPOSITORY) sh tools/rust/stage $(BUILD)/crate
+	cd $(BUILD)/crate && cargo package --allow-dirty --quiet
 
 help:
 	sed -n '/^# For .*s:$$/,/^$$/s/^#\{0,1\}[ \t]\{0,1\}//p' Makefile tools/make/tests.mk
@@ -90,7 +109,7 @@ setup:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all field asan late amalgamation help setup clean FORCE
+.PHONY: all field asan late amalgamation install uninstall deb dist crate help setup clean FORCE
 .SECONDARY:
 $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:

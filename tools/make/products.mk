@@ -128,21 +128,20 @@ $(BUILD)/asm/%.o: %.S $(RULES)
 	$(call says,AS  )
 	$(CC) $(ASM_FLAGS) -c $< -o $@
 
-$(BUILD)/%/ashlar_malloc.o: $(AMALGAMATION) $(RULES)
-	$(call compile,$(AMALGAMATED_FLAGS) -DASHLAR_MALLOC $(FLAGS))
-
-$(addprefix $(BUILD)/,shared/ashlar.o late/ashlar.o hardened/ashlar.o): $(AMALGAMATION) $(RULES)
-	$(call compile,$(AMALGAMATED_FLAGS) $(FLAGS))
-
+# $(call compiled,OBJECTS,SOURCE,FLAGS): with the flags of the objects' folder, too.
+compiled = $(eval $(call compiled_rules,$(strip $1),$(strip $2),$(strip $3)))
+define compiled_rules
+$(1:%=$(BUILD)/%): $2 $(RULES) | $(HEADERS)
+	$$(call compile,$3 $$(FLAGS))
+endef
+$(call compiled, %/ashlar_malloc.o, $(AMALGAMATION),    $(AMALGAMATED_FLAGS) -DASHLAR_MALLOC)
+$(call compiled, shared/ashlar.o late/ashlar.o hardened/ashlar.o, $(AMALGAMATION), $(AMALGAMATED_FLAGS))
 # With the tables that an exception needs on its way through.
-$(BUILD)/%/ashlar_new.o: core/malloc/new.c $(RULES)
-	$(call compile,$(MARKED_FLAGS) -Isys -Icore/include -fexceptions $(FLAGS) -DASHLAR_MALLOC)
-
-$(BUILD)/%/ashlar_xml.o: core/malloc/xml.c $(RULES)
-	$(call compile,$(MARKED_FLAGS) -Isys -Icore/include $(FLAGS))
-
-$(BUILD)/profile/%.o: tools/profile/%.c $(RULES) | $(HEADERS)
-	$(call compile,$(MARKED_FLAGS) -fvisibility=hidden -I$(BUILD)/include -Icore/include $(FLAGS))
+$(call compiled, %/ashlar_new.o,    core/malloc/new.c,  $(MARKED_FLAGS) -Isys -Icore/include -fexceptions -DASHLAR_MALLOC)
+$(call compiled, %/ashlar_xml.o,    core/malloc/xml.c,  $(MARKED_FLAGS) -Isys -Icore/include)
+$(call compiled, profile/%.o,       tools/profile/%.c,  $(MARKED_FLAGS) -fvisibility=hidden -I$(BUILD)/include -Icore/include)
+$(call compiled, asan/%.o,          tools/sanitize/%.c, $(filter-out $(NO_HEADERS),$(LIB_FLAGS)))
+$(call compiled, prog/%.o,          %.c,                $$(PROG_FLAGS))
 
 $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources \
 		$(filter-out %_runtime.S,$(wildcard $(addsuffix /*.[chS],arch arch/* sys sys/system core/* core/*/* core/*/*/*)))
@@ -207,9 +206,6 @@ $(filter %.so,$(PRODUCTS)) $(LATE): core/version.map core/malloc/version.map cor
 ASAN      = $(BUILD)/asan/libashlar-asan.a
 ASAN_OWN  = $(patsubst tools/sanitize/%.c,$(BUILD)/asan/%.o,$(wildcard tools/sanitize/*.c))
 ASAN_LINK = $(ONE_OBJECT) $$($(NM) $(ASAN_OWN) | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
-
-$(BUILD)/asan/%.o: tools/sanitize/%.c $(RULES)
-	$(call compile,$(filter-out $(NO_HEADERS),$(LIB_FLAGS)))
 
 $(ASAN): $(ASAN_OWN) $(LIB_OBJECTS) $(BUILD)/lib/arch/$(ARCH)/memory.o $(BUILD)/sources
 	$(call says,AR  )

@@ -42,9 +42,6 @@ $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 # ashlar-look reads memory that others may have forged: an index out of bounds is a trap, and a test that fails.
 $(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
 
-$(BUILD)/prog/%.o: %.c $(RULES) | $(HEADERS)
-	$(call compile,$(PROG_FLAGS))
-
 RUNTIME = $(BUILD)/runtime.a $(BUILD)/libashlar_start.a
 $(BUILD)/runtime.a: $(call objects,prog,$(CALLS) $(wildcard tests/runtime/*.c))
 
@@ -89,18 +86,17 @@ $(call program, ancestor, tools/demo/ancestor.c, libashlar.a)
 DEMOS = demo $(if $(wildcard core/store),ancestor demo-shared)
 $(call program, demo-shared, $(wildcard tools/shared/*.c), libashlar.a)
 $(call program, ashlar-look, $(wildcard tools/look/*.c), libashlar.a)
-$(foreach name,limits scale shared,$(call program,bench/$(name),tools/bench/$(name).c,libashlar.a))
-# Each source in these folders is a program; kernel: the first process of the kernels that run tests (tests/kernel/run).
-named = $(patsubst tests/$1/%.c,%,$(wildcard tests/$1/*.c))
-named_all = $(call named,$1) $(call named,store/$1)
-$(foreach name,$(call named,kernel),$(call program,kernel/$(name),tests/kernel/$(name).c,libashlar.a))
-source = $(wildcard tests/$1/$2.c tests/store/$1/$2.c)
-$(foreach name,$(call named_all,program),$(call program,tests/$(name),$(call source,program,$(name)),parts.a))
-$(foreach name,$(call named_all,long),$(call program,long/$(name),$(call source,long,$(name)),parts.a))
+# $(call each,FOLDER,SOURCES,ARCHIVE): a program of each source, and their names.
+each = $(foreach source,$2,$(call program,$(call named,$1),$(source),$3)$(BUILD)/$(call named,$1))
+named = $1/$(basename $(notdir $(source)))
+BENCHES := $(call each,bench,$(addprefix tools/bench/,limits.c scale.c shared.c),libashlar.a)
+# The first processes of the kernels that run tests (tests/kernel/run).
+KERNEL_PROGRAMS := $(call each,kernel,$(wildcard tests/kernel/*.c),libashlar.a)
+OWN_PROGRAMS := $(call each,tests,$(wildcard tests/program/*.c) $(wildcard tests/store/program/*.c),parts.a)
+LONG_PROGRAMS := $(call each,long,$(wildcard tests/long/*.c) $(wildcard tests/store/long/*.c),parts.a)
 
 # A function __wrap_NAME of a program's own object is called in place of NAME (tests/support/wrap.h).
-$(addprefix $(BUILD)/tests/,$(call named_all,program)) $(addprefix $(BUILD)/long/,$(call named_all,long)): \
-	WRAPS = $$(grep -ao '__wrap_[a-z0-9_]*' $(filter %.o,$^) | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
+$(OWN_PROGRAMS) $(LONG_PROGRAMS): WRAPS = $$(grep -ao '__wrap_[a-z0-9_]*' $(filter %.o,$^) | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
 $(BUILD)/tests/field: LINK_ASHLAR = $(LINK) -Wl,--wrap=ash_heap_create_in
 # Where pages have several sizes, the kernel is faked: RT_PAGE=65536 (tests/runtime/page.c).
 FAKED = $(if $(filter-out 4096,$(call cpu,page)),mmap munmap madvise mremap mincore mprotect msync)
@@ -117,9 +113,9 @@ $(BUILD)/steps.so: tests/support/steps_plugin.c tests/support/stepper_calls.h
 	$(CC) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(WARNINGS) \
 		-fvisibility=hidden -fPIC -shared -fuse-ld=lld -Itests $< -o $@
 
-TESTS = $(addprefix $(BUILD)/tests/,$(PRODUCT_TESTS) $(call named_all,program))
+TESTS = $(PRODUCT_TESTS:%=$(BUILD)/tests/%) $(OWN_PROGRAMS)
 programs: all $(if $(TARGET),,asan) $(TESTS) $(addprefix $(BUILD)/,$(DEMOS) tests/filtered)
-kernel-programs: $(filter $(BUILD)/kernel/%,$(LINKED)) $(addprefix $(BUILD)/,$(DEMOS) libashlar_malloc.a)
+kernel-programs: $(KERNEL_PROGRAMS) $(addprefix $(BUILD)/,$(DEMOS) libashlar_malloc.a)
 
 # ---- tests ----
 
@@ -129,46 +125,40 @@ CPUS = $(filter-out $(ARCH),$(ALL_CPUS))
 ARCHES = $(ARCH) $(CPUS)
 RUN_TESTS = BUILD=$(BUILD) MAKE="$(MAKE)" PROGRAMS="$(TESTS)" ARCH=$(ARCH) CPUS="$(CPUS)"
 # $(call for_cpus,CPUS,TARGETS,FILES): FILES are in the build folder of each CPU.
-for_cpus = $(foreach cpu,$1,$(MAKE) ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) $2 $(addprefix $(BUILD)/$(cpu)/,$3) &&) :
+for_cpus = $(foreach cpu,$1,$(MAKE) $(ALL_JOBS) ARCH=$(cpu) BUILD=$(BUILD)/$(cpu) $2 $(addprefix $(BUILD)/$(cpu)/,$3) &&) :
 
 OTHERS_NEED = tests/all tests/arch tests/tls_large steps.so libashlar_malloc.so libashlar_profile.so
-# The tools must be there before anything is compiled: hence the second make.
+# The tools must be there before anything is compiled: hence the second make, which compiles on all CPUs unless -j says
+# otherwise.
+ALL_JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 test: setup
-	$(MAKE) programs
+	$(MAKE) $(ALL_JOBS) programs
 	+$(if $(EMULATOR),,$(call for_cpus,$(CPUS),,$(OTHERS_NEED)))
 	$(RUN_TESTS) $(if $(EMULATOR),SECTIONS=every_$(ARCH)) $(GUARD) sh tools/test
 
 # With the large-system atomics the library alone is built: the tests' own objects are those of aarch64.
 LSE = $(BUILD)/aarch64-lse
 test-arch: setup
-	$(MAKE) programs
+	$(MAKE) $(ALL_JOBS) programs
 	+$(call for_cpus,$(CPUS),programs,steps.so)
-	$(if $(filter aarch64,$(CPUS)),mkdir -p $(LSE) && ln -sfn ../aarch64/prog $(LSE)/prog)
-	$(if $(filter aarch64,$(CPUS)),$(MAKE) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) \
-		$(LSE)/tests/all $(LSE)/libashlar.a)
+	$(if $(filter aarch64,$(CPUS)),mkdir -p $(LSE) && ln -sfn ../aarch64/prog $(LSE)/prog && \
+		$(MAKE) $(ALL_JOBS) ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=$(LSE) $(LSE)/tests/all $(LSE)/libashlar.a)
 	$(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test
 
 # The first two take longest, and run beside the others.
 LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
-LONG = $(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(filter $(BUILD)/long/%,$(LINKED)))
+LONG = $(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(LONG_PROGRAMS))
 test-long: setup
-	$(MAKE) programs $(filter $(LINKED),$(LONG))
+	$(MAKE) $(ALL_JOBS) programs $(LONG_PROGRAMS)
 	$(RUN_TESTS) PROGRAMS="$(LONG)" SECTIONS="first second rest" $(GUARD) sh tools/test
 
 KERNELS = x86_64 aarch64 riscv64
-setup-kernel:
-	sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels
-
 # A kernel that cannot be had here is named, and its boots are skipped.
 test-kernel: setup
 	sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels || true
-	$(MAKE) programs kernel-programs
+	$(MAKE) $(ALL_JOBS) programs kernel-programs
 	+$(call for_cpus,$(filter $(CPUS),$(KERNELS)),programs kernel-programs)
 	BUILD=$(BUILD) KERNELS="$(KERNELS)" $(GUARD) sh tests/kernel/all
-
-golden-accept: programs
-	! command -v clang-19 >/dev/null || $(MAKE) CC=clang-19 BUILD=$(BUILD)/clang-19 programs
-	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS))
 
 # ---- scripts ----
 
@@ -186,6 +176,7 @@ need = command -v $1 >/dev/null || \
 
 $(call script, setup-programs, , sh tools/programs/setup)
 $(call script, setup-checkers, , sh tools/setup checkers)
+$(call script, setup-kernel, , sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels)
 $(call script, test-programs, programs $(BUILD)/bench/shared, $(GUARD) sh tools/programs/run $(PARTS))
 $(call script, soak, programs, $(GUARD) sh tools/soak $(SEEDS))
 $(call script, steps, $(BUILD)/tests/all $(BUILD)/steps.so, $(GUARD) sh tools/steps $(ARCH) $(STEPS))
@@ -198,12 +189,16 @@ $(call script, model, , $(GUARD) sh tools/model/run)
 $(call script, mutants, , $(PYTHON) tools/mutants/run $(FILES), $(PYTHON))
 $(call script, figures, , $(PYTHON) tools/figures, $(PYTHON) valgrind)
 
+$(call script, golden-accept, programs, \
+	{ ! command -v clang-19 >/dev/null || $$(MAKE) CC=clang-19 BUILD=$(BUILD)/clang-19 programs; } && \
+	sh tools/golden accept $(BUILD) $(BUILD)/clang-19 $(addprefix $(BUILD)/,$(CPUS)))
+
 BENCH = sh tools/bench/build && sh tools/bench
 FOOTPRINT = all $(RUNTIME) $(BUILD)/tests/hello
 $(call script, bench, $(FOOTPRINT), $(BENCH)/compare $(ROUNDS) && sh tools/bench/footprint)
 $(call script, bench-footprint, $(FOOTPRINT), $(BENCH)/footprint)
 $(call script, bench-cost, $(BUILD)/libashlar_malloc.so $(RUNTIME) $(BUILD)/libashlar.a $(HEADERS), $(BENCH)/cost, valgrind)
-$(foreach name,scale limits shared,$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
+$(foreach name,$(notdir $(BENCHES)),$(call script,bench-$(name),$(BUILD)/bench/$(name),sh tools/bench/$(name) $(ROUNDS)))
 $(call script, bench-kills, $(BUILD)/bench/shared, sh tools/bench/kills)
 $(call script, bench-accept, , sh tools/bench/accept)
 
@@ -214,4 +209,4 @@ flags:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v /stub.h)
 
-.PHONY: programs kernel-programs test test-arch test-long setup-kernel test-kernel golden-accept flags format
+.PHONY: programs kernel-programs test test-arch test-long test-kernel flags format
