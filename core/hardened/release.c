@@ -58,7 +58,7 @@ SLOW bool release_guarded_any(const char *call, const char *name, void *p, size_
 		else if (!pages_purge(p, have, PAGES_PRIVATE))
 			memset(p, 0, have);
 	}
-	/* An empty block has no guard word that tells that it waits, so its bit must tell a second release. */
+	/* An empty block has no access, so no guard word tells that it waits: its bit must tell a second release. */
 	if (have != SLOT_MIN && have <= SLOT_LARGE && seat.open != 0)
 		p = quarantine_exchange(p, class_of(have));
 	if (p != NULL)
