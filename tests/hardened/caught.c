@@ -121,7 +121,7 @@ CAUGHT(released_twice_later, "double free, ")
 	free(p);
 }
 CAUGHT(released_twice_large, "double free, ") { free(freed(20000)); }
-/* An empty block has no word in which its guard could stand. */
+/* An empty block has no access, so it has no guard word. */
 CAUGHT(released_twice_empty, "free(0x") { free(freed(0)); }
 CAUGHT(released_empty_resized, "realloc(0x") { (void)realloc(freed(0), 100); }
 CAUGHT(released_empty_measured, "malloc_usable_size(0x") { (void)malloc_usable_size(freed(0)); }

@@ -8,6 +8,12 @@
 #include "store/recover/holds.h"
 #include "store/recover/intent.h"
 
+/* Notes the block that the record's holder is taking or releasing; NULL if that is done. */
+static ALWAYS_INLINE void flight_set(struct owner *o, const void *p)
+{
+	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+}
+
 static ALWAYS_INLINE void *take(struct owner *o, struct bin *b, bool *clean, struct intent *draft)
 {
 	struct slab *s = bin_slab(o, b);
@@ -36,11 +42,11 @@ static ALWAYS_INLINE void *take(struct owner *o, struct bin *b, bool *clean, str
 		signal_fence();
 		return slab_take_slot(s, g, word, index);
 	}
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+	flight_set(o, p);
 	store_release(tag, (uint16_t)truth_of(o)->census);
 	signal_fence();
 	(void)slab_take_slot(s, g, word, index);
-	store_release(&truth_of(o)->flight, 0);
+	flight_set(o, NULL);
 	if (p == NULL)
 		__builtin_unreachable(); /* as in bin_slot */
 	return p;
@@ -123,14 +129,9 @@ bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, cons
 
 /* ---- releases of slots of slabs that have an owner; each checks the record in ---- */
 
-static ALWAYS_INLINE void flight_begins(struct owner *o, const void *p)
-{
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-}
-
 static ALWAYS_INLINE void flight_ends(struct seat_entry *t, struct owner *o)
 {
-	store_release(&truth_of(o)->flight, 0);
+	flight_set(o, NULL);
 	seats_give(t, o);
 }
 
@@ -142,7 +143,10 @@ static _Noreturn __attribute__((noinline)) void release_twice(struct seat_entry 
 	diagnose(call, p);
 }
 
-/* Releases a taken slot of the caller's own slab that was full, or may become empty. */
+/*
+ * Releases a taken slot of the caller's own slab that was full, or may become empty.  The word is read again: to pass it
+ * would cost each release 3 instructions.
+ */
 static __attribute__((noinline)) void release_settling(struct heap *h, void *p, struct slab *s, struct seat_entry *t,
 						       struct owner *o, uint64_t index)
 {
@@ -155,7 +159,7 @@ static __attribute__((noinline)) void release_settling(struct heap *h, void *p, 
 		instance_release_slow(heap_public(h), p);
 		return;
 	}
-	flight_begins(o, p);
+	flight_set(o, p);
 	(void)cpu_set_bit(&word, index);
 	b = building_begin(h, o);
 	settle_freed(o, s, group, word);
@@ -167,7 +171,7 @@ static __attribute__((noinline)) void release_settling(struct heap *h, void *p, 
 static __attribute__((noinline)) void release_beside(struct seat_entry *t, struct owner *o, struct slab *s, void *p,
 						     uint64_t index, const char *call)
 {
-	flight_begins(o, p);
+	flight_set(o, p);
 	if (unlikely(!instance_free_own(o->heap, o, s, index)))
 		release_twice(t, o, p, call);
 	flight_ends(t, o);
@@ -204,7 +208,7 @@ static ALWAYS_INLINE bool release_owned(struct heap *h, struct seat_entry *t, st
 		release_beside(t, o, s, p, index, call);
 		return true;
 	}
-	flight_begins(o, p);
+	flight_set(o, p);
 	/* As remote_set, with the tag in between, for the reason in hooks_free_remote. */
 	if (unlikely(remote_is_free(s, index)))
 		release_twice(t, o, p, call);
@@ -230,7 +234,7 @@ static ALWAYS_INLINE bool release_own_slot(struct heap *h, struct seat_entry *t,
 		return true;
 	}
 	/* The order matters: a thread that takes the record over completes the release. */
-	flight_begins(o, p);
+	flight_set(o, p);
 	slab_free(s, at.ready, at.index / GROUP_SLOTS, at.word);
 	flight_ends(t, o);
 	return true;
@@ -272,7 +276,7 @@ FAST void hooks_release(struct heap *h, void *p)
 
 void hooks_releasing(struct owner *o, const void *p)
 {
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
+	flight_set(o, p);
 }
 
 bool hooks_free_unowned(struct heap *h, struct owner *self, const struct slot_ref *at)
