@@ -13,4 +13,7 @@
 /* Past the caches: open. */
 #define ABI_O_DIRECT 040000
 
+/* The number of munmap, for filters of system calls. */
+#define ABI_MUNMAP 215
+
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Releases that are misuse, of blocks in another process's slab. */
+/* Releases that are misuse, of blocks in another process's slab, or that another thread released before. */
 #include "ashlar_heap.h"
 #include "support/blocks.h"
 #include "support/misuse.h"
+#include "support/shared_heap.h"
 
 static ash_heap *heap, *other;
 
@@ -55,3 +56,36 @@ TEST(shared_misuse_of_anothers_blocks, 20)
 	CHECK_EQ(ash_heap_check(heap), 0);
 	CHECK_EQ(ash_heap_check(other), 0);
 }
+
+struct released {
+	ash_heap *heap;
+	void *p;
+};
+
+static void release_once(void *block)
+{
+	const struct released *b = block;
+
+	ash_heap_release(b->heap, b->p);
+}
+
+/* The slab's owner has not collected the other thread's release. */
+static void release_after_another(void *of)
+{
+	struct released b = {of, NOT_NULL(ash_heap_alloc(of, 100))};
+
+	CHECK(ash_heap_alloc(of, 100) != NULL); /* the slab does not get empty */
+	rt_in_thread(release_once, &b);
+	release_once(&b);
+}
+
+static void found_after_another(ash_heap *of)
+{
+	char text[400];
+
+	CHECK_EQ(rt_run_child(release_after_another, of, text, sizeof text), misuse_status());
+	CHECK(rt_strstr(text, "): double free, 112-byte block") != NULL);
+}
+
+TEST_CALL(misuse_of_another_threads_release_shared, 20, found_after_another(shared_heap(16 * MIB)));
+TEST_CALL(misuse_of_another_threads_release_private, 20, found_after_another(NOT_NULL(ash_heap_create(NULL))));
