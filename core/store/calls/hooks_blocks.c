@@ -8,7 +8,10 @@
 #include "store/recover/holds.h"
 #include "store/recover/intent.h"
 
-/* Notes the block that the record's holder is taking or releasing; NULL if that is done. */
+/*
+ * Notes the block that the record's holder is taking or releasing; NULL if that is done.  Release keeps the order among
+ * the stores of a call; it pairs with owner_hold_as of the thread that recovers the record (recover_settle).
+ */
 static ALWAYS_INLINE void flight_set(struct owner *o, const void *p)
 {
 	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
