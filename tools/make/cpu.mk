@@ -105,4 +105,3 @@ LIB_FLAGS = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 $(STATIC_CODE) $(call cpu
 # The warnings of the amalgamation were given when the sources were compiled one by one.
 MARKED_FLAGS      = $(BASE) $(call cpu,malloc-marks)
 AMALGAMATED_FLAGS = $(filter-out -Werror -W%,$(MARKED_FLAGS)) $(PLAIN_LOOPS) -falign-functions=1
-ASM_FLAGS = $(TARGET) $(FOR_$(ARCH)) $(call cpu,marks) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)

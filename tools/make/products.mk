@@ -123,7 +123,7 @@ $(call compiled, asan/%.o, tools/sanitize/%.c, $(filter-out $(NO_HEADERS),$(LIB_
 $(call compiled, prog/%.o, %.c, $$(PROG_FLAGS))
 $(BUILD)/asm/%.o: %.S $(RULES)
 	$(call says,AS  )
-	$(CC) $(ASM_FLAGS) -c $< -o $@
+	$(CC) $(TARGET) $(FOR_$(ARCH)) $(call cpu,marks) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH) -c $< -o $@
 
 # Functions that are called once in 64 allocations or less are built for size; these objects are built for speed.
 FAST = $(addprefix core/,front/alloc.o front/release.o sample/sampler.o malloc/ancestor.o \

@@ -80,8 +80,8 @@ FAKED = $(if $(filter-out 4096,$(call cpu,page)),mmap munmap madvise mremap minc
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
 $(BUILD)/tests/filtered: LINK_ASHLAR += -Wl,-Map=$@.map
 # A function __wrap_NAME of a program's own object is called in place of NAME (tests/support/wrap.h).
-$(BUILD)/tests/field $(OWN_PROGRAMS) $(LONG_PROGRAMS): WRAPS = $$(cat $(filter %.o,$^) | grep -ao '__wrap_[a-z0-9_]*' | \
-	sort -u | sed 's/__wrap_/-Wl,--wrap=/')
+WRAPPED = $$(cat $(filter %.o,$^) | grep -ao '__wrap_[a-z0-9_]*' | sort -u | sed 's/__wrap_/-Wl,--wrap=/')
+$(BUILD)/tests/field $(OWN_PROGRAMS) $(LONG_PROGRAMS): WRAPS = $(WRAPPED)
 RUNTIME = $(BUILD)/runtime.a $(BUILD)/libashlar_start.a
 $(BUILD)/runtime.a: $(call objects,prog,$(CALLS) $(wildcard tests/runtime/*.c))
 $(LINKED): $(RUNTIME) $(BUILD)/sources linker.ld
@@ -136,11 +136,11 @@ ARCHES = $(ARCH) $(CPUS)
 $(call script, test-arch, programs, $(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test, \
 	$(call for_cpus,$(CPUS),programs))
 ## make test-long      what takes minutes (tests/long, and in full what make test thins), natively
-LONG = $(wildcard tests/long/*.sh) $(LONG_PROGRAMS)
 # These take longest, and run beside the others.
 LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
 $(call script, test-long, programs $(LONG_PROGRAMS), $(RUN_TESTS) SECTIONS="first second rest" \
-	PROGRAMS="$(LONG_FIRST) $(filter-out $(LONG_FIRST),$(LONG))" $(GUARD) sh tools/test)
+	PROGRAMS="$(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(LONG_PROGRAMS))" \
+	$(GUARD) sh tools/test)
 ## make test-kernel    under kernels in qemu-system, and cuts of power (POWER="ext4 xfs btrfs" CUTS=200):
 ##                     KERNELS="x86_64 aarch64 riscv64"; make setup-kernel fetches the kernels
 KERNELS = x86_64 aarch64 riscv64
