@@ -32,16 +32,17 @@ each = $(foreach source,$2,$(call program,$1/$(basename $(notdir $(source))),$(s
 api = $(addprefix tests/api/,$(addsuffix .c,$1))
 API = $(call api,api align aligned expand expand_remote fork large misuse misuse_threads resize shadow signal threads) \
 	tools/demo/steps.c
-# All tests of public calls; the traces are replayed by a test, too.
-API_ALL = $(wildcard tests/api/*.c tests/api/*/*.c tests/store/api/*.c) tools/demo/steps.c tools/demo/replay.c
+API_ALL = $(wildcard tests/api/*.c tests/api/*/*.c tests/store/api/*.c)
+# The traces are replayed by a test, too.
+REPLAY = tools/demo/steps.c tools/demo/replay.c
 INNER_ALL = $(wildcard tests/inner/*.c tests/inner/*/*.c) \
 	$(filter-out $(addprefix tests/store/,api/% program/% long/%),$(wildcard tests/store/*/*.c))
 # The tests' own use of what an archive keeps to itself.
 ASIDE = lib/arch/$(ARCH)/memory.o lib/core/base/class.o asm/arch/$(ARCH)/syscall.o
 
-$(call program, tests/all, $(API_ALL) $(INNER_ALL), parts.a)
+$(call program, tests/all, $(API_ALL) $(INNER_ALL) $(REPLAY), parts.a)
 # With the archive, whose code is apart from the runtime's: for tests/check/filter.sh.
-$(call program, tests/filtered, $(API_ALL), libashlar.a)
+$(call program, tests/filtered, $(API_ALL) $(REPLAY), libashlar.a)
 # Heaps are not guarded, but their slabs are in a hardened library.
 $(call program, tests/hardened-heaps, $(call api,heap_aligned heap_use), hardened/ashlar.o)
 
