@@ -76,6 +76,7 @@ LINK = $(CC) $(TARGET) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-
 	-Wl,--no-eh-frame-hdr -Wl,--fatal-warnings
 # -u: libashlar_start.a refers to ash_thread_detach only weakly, which draws nothing out of an archive.
 LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
+$(BUILD)/tests/field: LINK_ASHLAR = $(LINK)
 # Where pages have several sizes, the kernel is faked: RT_PAGE=65536 (tests/runtime/page.c).
 FAKED = $(if $(filter-out 4096,$(call cpu,page)),mmap munmap madvise mremap mincore mprotect msync)
 $(BUILD)/tests/all: LINK_ASHLAR += $(FAKED:%=-Wl,--wrap=arch_%)
