@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The CPUs, a row each, and what the compilers are told.
+# The CPUs, a row each, and the flags of the compilers.
 
 # A CPU has a folder in arch/, and a row here of these words:
 #
@@ -7,29 +7,60 @@
 #	code           for all code
 #	static         for code in programs
 #	field          for libashlar-field.a
-#	marks          what an archive of ash_... says of itself, else a program with it runs without: shadow stacks, which cost
-#	               nothing
-#	malloc-marks   the same of malloc's names and of shared objects, and signed return addresses; on x86_64 an instruction at
-#	               the head of each function that may be called by its address
+#	marks          marks of an archive of ash_... if they cost nothing; without them a program has no shadow stacks
+#	malloc-marks   the same of malloc's names and of shared objects, and signed return addresses; on x86_64 an
+#	               instruction at the head of each function that may be called by its address
 #	clang-resize   for ash_resize
 #	profile        for libashlar_profile.so
 #	calls-early    shared objects are called before their relocation: tools/prereloc
 #
 # aarch64: atomic operations without calls of the compiler's library; by the large-system atomics with
-# make ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=build/aarch64-lse.  Outlined, what the fast path of ash_resize shares
-# with a slow function would be a call.
+# make ARCH=aarch64 FOR_aarch64=-march=armv8.1-a BUILD=build/aarch64-lse.  Outlined, the code that the fast path of
+# ash_resize shares with a slow function would be a call.
 # riscv64: no relaxing, which lld 14 cannot, and no section of small objects, because linker.ld has none.
+# field32: 32 bits, for libashlar-field.a alone.
 CPU_x86_64  = page=4096 marks=-fcf-protection=return malloc-marks=-fcf-protection calls-early=yes
-CPU_aarch64 = page=65536 code=-mno-outline-atomics malloc-marks=-mbranch-protection=standard clang-resize=-mno-outline \
-	profile=-DADDRESS_BITS=48
+CPU_aarch64 = page=65536 code=-mno-outline-atomics malloc-marks=-mbranch-protection=standard \
+	clang-resize=-mno-outline profile=-DADDRESS_BITS=48
 CPU_riscv64 = page=65536 code=-march=rv64gc code=-mabi=lp64d code=-mno-relax static=-msmall-data-limit=0 \
 	profile=-DFRAME_RECORD=-16
-# Of 32 bits, for libashlar-field.a alone: make field ARCH=field32 TARGET='--target=armv7m-none-eabi'
 CPU_field32 = field=-fno-pie field=-fno-unwind-tables field=-fno-asynchronous-unwind-tables
 
 # $(call cpu,WORD): the values of a word in the row of ARCH.
 cpu = $(patsubst $1=%,%,$(filter $1=%,$(CPU_$(ARCH))))
 FOR_$(ARCH) = $(call cpu,code)
+
+# ---- the CPU of this build: the compiler's, unless ARCH is given ----
+
+HOST := $(shell uname -m)
+own   = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+# If there is no compiler yet, the set-up installs it.
+OWN  := $(or $(own),$(shell sh tools/setup >&2)$(own))
+ifeq ($(OWN),)
+$(error $(CC) does not run here. Libraries without tests can be built by gcc and lld: make CC=gcc)
+endif
+ifneq ($(ARCH),$(OWN))
+TARGET = --target=$(ARCH)-linux-gnu
+endif
+# The CPUs that can start a program.
+ALL_CPUS = $(patsubst arch/%/start.S,%,$(sort $(wildcard arch/*/start.S)))
+# Checked here, because each file would give this error, and others.
+ifneq ($(if $(wildcard arch/$(ARCH)/host.h),$(findstring Ashlar is for,$(shell \
+	$(CC) $(TARGET) -fsyntax-only -x c arch/$(ARCH)/host.h 2>&1)),no folder),)
+$(error Ashlar is for Linux on $(ALL_CPUS), in C; this is $(CC) for $(ARCH))
+endif
+FOREIGN  = $(filter-out $(HOST),$(ARCH))
+EMULATOR = $(if $(FOREIGN),qemu-$(ARCH) )
+# QEMU 7.2 forks while another of its threads may hold a lock of glib's slices, and the child waits for it for ever.
+export G_SLICE = always-malloc
+AR       = $(if $(TARGET),llvm-ar,ar)
+NM       = $(if $(TARGET),llvm-nm,nm)
+OBJCOPY  = $(if $(TARGET),llvm-objcopy,objcopy)
+
+# A folder in this one by its shorter name: see DEBUG.
+override BUILD := $(BUILD:$(CURDIR)/%=%)
+
+# ---- flags ----
 
 # Clang, or else gcc, which builds the library; the tests, the figures and the limits of size are for clang.
 ifneq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
@@ -46,12 +77,12 @@ NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
 FOR_SIZE    = -Os
 endif
-# Passes of clang, by private names, that keep addresses and sums in registers over a loop, which in small functions means
-# saving registers, that align or double code to save a jump, or that eliminate partial redundancies.  With them the four
-# main calls have 2.5 % more bytes by clang 14, 3 % by clang 19.  Merging tails of two instructions, the outliner, no tail
-# duplication, other limits of inlining and other register allocators were tried, and gained nothing.  Without them ash_resize
-# takes 44 instructions for 37, because it saves registers before it knows that the block stays, and libashlar-field.a has 50
-# bytes more than its limit on CPUs of 32 bits.
+# Passes of clang, by private names, that keep addresses and sums in registers over a loop, so that small functions save
+# registers; that align or double code to save a jump; or that eliminate partial redundancies.  With them the four main
+# calls have 2.5 % more bytes by clang 14, 3 % by clang 19.  Merging tails of two instructions, the outliner, no tail
+# duplication, other limits of inlining and other register allocators gained nothing.  Without these passes ash_resize
+# takes 44 instructions for 37, because it saves registers before it knows that the block stays, and libashlar-field.a
+# has 50 bytes more than its limit on CPUs of 32 bits.
 LESS_CODE = $(addprefix -mllvm ,-disable-machine-licm -disable-lsr -disable-block-placement -enable-pre=false \
 	-two-entry-phi-node-folding-threshold=0 -bonus-inst-threshold=0)
 
@@ -59,7 +90,7 @@ WARNINGS = -Wall -Wextra -Wundef -Wconversion -Wsign-conversion -Wshadow -Wstric
 	-Wmissing-prototypes -Wcast-align -Werror
 # The same sources give the same bytes in whatever folder, because no object names it.
 # DWARF 4: valgrind before 3.20 gives up on the DWARF 5 of clang.
-DEBUG  = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=. $(if $(filter-out build,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
+DEBUG = -gdwarf-4 -ffile-prefix-map=$(CURDIR)=. $(if $(filter-out build,$(BUILD)),-ffile-prefix-map=$(BUILD)=build)
 # Unwind tables: profilers, crash reporters and debuggers walk the stack from each instruction of the library.
 BASE = $(TARGET) $(FOR_$(ARCH)) -std=c17 -ffreestanding -nostdlib $(NO_HEADERS) -O2 $(DEBUG) -fno-stack-protector \
 	-fasynchronous-unwind-tables -ffunction-sections -fdata-sections -MMD -MP $(WARNINGS)
@@ -74,13 +105,3 @@ LIB_FLAGS = $(BASE) $(PLAIN_LOOPS) -falign-functions=1 $(STATIC_CODE) $(call cpu
 # The warnings of the amalgamation were given when the sources were compiled one by one.
 MARKED_FLAGS      = $(BASE) $(call cpu,malloc-marks)
 AMALGAMATED_FLAGS = $(filter-out -Werror -W%,$(MARKED_FLAGS)) $(PLAIN_LOOPS) -falign-functions=1
-# Programs see the staged headers and the runtime; tests see tests/support, too.
-PROG_FLAGS = $(BASE) $(call cpu,static) -fno-asynchronous-unwind-tables -fno-pie -I$(BUILD)/include \
-	-Itests/runtime -Itests/runtime/$(ARCH) -Itests -Itests/support/$(ARCH)
-ASM_FLAGS  = $(TARGET) $(FOR_$(ARCH)) $(call cpu,marks) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH)
-
-# -u: libashlar_start.a refers to ash_thread_detach only weakly, which draws nothing out of an archive.
-LINK = $(CC) $(TARGET) -static -nostdlib -fuse-ld=lld -Wl,-T,linker.ld -Wl,--gc-sections \
-	-Wl,-z,max-page-size=$(call cpu,page) -Wl,--build-id=none -Wl,--orphan-handling=error \
-	-Wl,--no-eh-frame-hdr -Wl,--fatal-warnings
-LINK_ASHLAR = $(LINK) -Wl,-u,ash_thread_detach
