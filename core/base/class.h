@@ -113,6 +113,17 @@ static inline bool class_is_aligned(unsigned class)
 	return class % CLASS_PARTS == 0;
 }
 
+/*
+ * Returns the largest class whose slab of one slot has as many units as that of this class, above SLOT_LARGE.  The
+ * slots of the result are aligned to their size only if those of `class` are.
+ */
+static inline unsigned class_widest(unsigned class)
+{
+	unsigned wide = class_larger(class_units(class, true) * UNIT_SIZE);
+
+	return class < wide && class_is_aligned(wide) ? wide - 1 : wide;
+}
+
 /* Returns ceil(2^64 / size), with which (offset * reciprocal) >> 64 == offset / size, see slab_index. */
 static inline uint64_t class_reciprocal(size_t size)
 {

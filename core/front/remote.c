@@ -156,5 +156,14 @@ void release_rest(void *p, struct slab *s)
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	sample_slot_gone(s->base, s, (uint64_t)(uintptr_t)o);
+	/* The short way of settle_freed for a full slab: no register is saved. */
+	if (s->ready == 0 && s->class <= CLASS_ONE && word != s->all_free && !bin_has(o, s) && owner_is_uncounted(o)) {
+		owner_begin(o);
+		if (likely(bin_swap(o, s))) {
+			slab_free(s, 0, group, word);
+			seat_give(o);
+			return;
+		}
+	}
 	release_settle(o, s, group, word);
 }
