@@ -157,7 +157,8 @@ void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t wor
 {
 	sample_slot_gone(s->base, s, (uint64_t)(uintptr_t)o);
 	/* The short way of settle_freed for a full slab: no register is saved. */
-	if (s->ready == 0 && s->class <= CLASS_ONE && word != s->all_free && !bin_has(o, s) && owner_is_uncounted(o)) {
+	if (s->ready == 0 && s->class <= CLASS_ONE && bin_is_full(o, s->class) && !bin_has(o, s) && word != s->all_free &&
+	    owner_is_uncounted(o)) {
 		owner_begin(o);
 		if (likely(bin_swap(o, s))) {
 			slab_free(s, 0, group, word);

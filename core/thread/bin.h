@@ -128,6 +128,12 @@ static ALWAYS_INLINE void bin_begins(struct owner *o, struct bin *b, struct slab
 	bin_arm(o, s);
 }
 
+/* Returns whether the bin has no current slab with a free slot. */
+static inline bool bin_is_full(const struct owner *o, unsigned class)
+{
+	return !slab_is_ready(bin_slab(o, &o->bins[class]));
+}
+
 /*
  * Makes a slab current that is on no list, if the bin has no slot.  Returns false, and changes nothing, if the bin has
  * a slot, or the current slab is a spare, or another thread holds the slab.
@@ -138,7 +144,7 @@ static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 	struct slab *full = bin_slab(o, b);
 	uint64_t idle = SLAB_IDLE;
 
-	if (slab_is_ready(full) || (b->slab != 0 && full->spare))
+	if (!bin_is_full(o, s->class) || (b->slab != 0 && full->spare))
 		return false;
 	/* Acquire pairs with slab_let_go, as in slab_take. */
 	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))
