@@ -18,8 +18,8 @@
 
 /*
  * Counts a slow operation of the holder on the heap's clock (backend/retain.h).  All threads of the heap share the
- * clock.  The heap's first record (its `next` is NULL) counts each operation.  Other records count one operation in
- * 16, because otherwise the clock's cache line would move between the cores with each operation.
+ * clock, so a record tells the clock of every 16th operation only: otherwise the clock's cache line would move between
+ * the cores with each operation.  The heap's first record (its `next` is NULL) then counts 16, the others count 1.
  *
  * The fast paths do not count.  Therefore the record is watched while the clock runs: no slab stays current, and each
  * allocation takes a slow path.  That allocation counts if a fast path released a slot since the last allocation.  So
