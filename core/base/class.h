@@ -3,6 +3,7 @@
  * Size classes: 8; 16, 32 ... 128; then eight to a doubling up to 1 MiB.
  * Rounding up wastes at most 1/9 of a block or 15 bytes, whichever is more.
  * Every class but the first is a multiple of 16.
+ * In the default heap a block above 32 KiB gets the rest of its last unit, too (slot_class in front/slot.h).
  *
  *   class   0   1   2  ...   8     9   10  ...  16    17  ...  112
  *   bytes   8  16  32  ... 128   144  160  ... 256   288  ...  1 MiB
