@@ -3,6 +3,7 @@
  * Size classes: 8; 16, 32 ... 128; then eight to a doubling up to 1 MiB.
  * Rounding up wastes at most 1/9 of a block or 15 bytes, whichever is more.
  * Every class but the first is a multiple of 16.
+ * In the default heap a block above 32 KiB gets the rest of its last unit, too (slot_class in front/slot.h).
  *
  *   class   0   1   2  ...   8     9   10  ...  16    17  ...  112
  *   bytes   8  16  32  ... 128   144  160  ... 256   288  ...  1 MiB
@@ -111,6 +112,17 @@ static inline unsigned class_filled(unsigned class)
 static inline bool class_is_aligned(unsigned class)
 {
 	return class % CLASS_PARTS == 0;
+}
+
+/*
+ * Returns the largest class whose slab of one slot has as many units as that of this class, above SLOT_LARGE.  The
+ * slots of the result are aligned to their size only if those of `class` are.
+ */
+static inline unsigned class_widest(unsigned class)
+{
+	unsigned wide = class_larger(class_units(class, true) * UNIT_SIZE);
+
+	return class < wide && class_is_aligned(wide) ? wide - 1 : wide;
 }
 
 /* Returns ceil(2^64 / size), with which (offset * reciprocal) >> 64 == offset / size, see slab_index. */

@@ -35,5 +35,5 @@ size_t block_bytes(const char *call, const void *p)
 
 size_t block_good(size_t size)
 {
-	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
+	return size <= SLOT_MAX ? class_size(slot_class(class_of(size))) : span_size(size);
 }

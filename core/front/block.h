@@ -15,7 +15,7 @@ INTERNAL size_t chunk_block(const struct chunk *c, const void *p);
 /* Returns the usable bytes of a live block, or 0 for NULL.  Any other pointer is misuse by `call`. */
 INTERNAL size_t block_bytes(const char *call, const void *p);
 
-/* Returns the usable bytes of a new block of this size, up to PTRDIFF_MAX. */
+/* Returns the usable bytes of a new block of the default heap of this size, up to PTRDIFF_MAX. */
 INTERNAL size_t block_good(size_t size);
 
 /* ---- resizing: conditions under which a block stays in place ---- */

@@ -21,8 +21,8 @@
  *   units   [block][free........]   -> [block.......][free]    a slab of another class
  *   chunk   [block][free........|   -> [span..............|    if the rest of the chunk is free
  *
- * The slab is unmade and another slab is made in that place, as when a spare changes its class (refill.h).  In
- * between, the units are in flight, and other threads find no block there.
+ * The slab is unmade and another slab is made in that place.  In between, the units are in flight, and other threads
+ * find no block there.
  */
 static SLOW bool grow_slab(struct owner *o, struct slab *s, struct units u, unsigned class)
 {
@@ -67,7 +67,7 @@ static SLOW bool grow_large(void *p, size_t size)
 	o = seat.self;
 	owner_begin(o);
 	u = (struct units){s->chunk, s->unit, s->units, false};
-	grown = size <= SLOT_MAX ? grow_slab(o, s, u, class_larger(size)) : grow_to_span(o, s, u, size);
+	grown = size <= SLOT_MAX ? grow_slab(o, s, u, slot_class(class_larger(size))) : grow_to_span(o, s, u, size);
 	owner_end(o);
 	seat_open();
 	return grown;

@@ -27,6 +27,11 @@ static void *slot_any(unsigned class, bool *clean)
 	return p;
 }
 
+unsigned slot_class_large(unsigned class)
+{
+	return slab_packs(&heap_default, class) ? class : class_widest(class);
+}
+
 void *slot_alloc(unsigned class, bool *clean)
 {
 	void *p = sample_slot(class);
@@ -35,6 +40,7 @@ void *slot_alloc(unsigned class, bool *clean)
 		*clean = false;
 		return p;
 	}
+	class = slot_class(class);
 	p = slot_any(class, clean);
 	sample_large_slot(p, class);
 	return p;
@@ -58,15 +64,16 @@ void *slot_larger(unsigned class, size_t alignment, bool *clean)
 /* Blocks above SLOT_LARGE do not come from bins, and blocks above SLOT_MAX do not come from slabs. */
 static SLOW void *slot_try_large(struct owner *o, size_t size, bool *clean)
 {
+	unsigned class = size <= SLOT_MAX ? slot_class(class_larger(size)) : CLASSES;
 	void *p = NULL;
 
-	if (size <= SLOT_MAX) {
+	if (class < CLASSES) {
 		owner_begin(o);
-		p = large_take(o, class_larger(size), clean);
+		p = large_take(o, class, clean);
 		owner_end(o);
 	}
 	seat_open();
-	sample_large_slot(p, class_larger(size));
+	sample_large_slot(p, class);
 	return p;
 }
 

@@ -9,6 +9,17 @@
 #include "thread/seat.h"
 
 /*
+ * Returns the class of the slots that blocks of this class get.  Above SLOT_LARGE a slab has one slot, which no other
+ * block shares a unit with.  So the slot has all that fits into the units, and a slab that is free serves each block
+ * of so many units.  This is not so where slabs of several slots use the ends of units (slab_packs).
+ */
+INTERNAL unsigned slot_class_large(unsigned class);
+static ALWAYS_INLINE unsigned slot_class(unsigned class)
+{
+	return class > CLASS_ONE ? slot_class_large(class) : class;
+}
+
+/*
  * Takes a slot from the thread's own slabs or, if the thread has no record at hand, from an unowned slab.  Returns
  * NULL if there is no memory.  Sets *clean to whether the slot is known to read zero.
  */

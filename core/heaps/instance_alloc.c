@@ -263,5 +263,7 @@ size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
 	if (arena_of(heap) != NULL)
 		return arena_good_size(size);
-	return size > PTRDIFF_MAX ? 0 : block_good(size);
+	if (size > PTRDIFF_MAX)
+		return 0;
+	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
 }

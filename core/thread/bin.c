@@ -4,7 +4,7 @@
 #include "backend/retain.h"
 #include "thread/seat.h"
 
-#define OTHERS_TICK 16 /* see owner_count */
+#define TICK 16 /* see owner_count */
 
 /* Sets whether the record is watched, that is, whether the heap's clock runs. */
 static void owner_watch(struct owner *o)
@@ -16,13 +16,14 @@ static void owner_watch(struct owner *o)
 		return;
 	o->watched = runs;
 	for (class = 0; runs && class < CLASSES; class++)
-		bin_detach(o, class);
+		if (o->bins[class].slab != 0)
+			bin_detach(o, class);
 }
 
 static void owner_tick(struct owner *o)
 {
-	if (o->next == NULL || ++o->ticks % OTHERS_TICK == 0)
-		retain_tick(o->heap, 1);
+	if (++o->ticks % TICK == 0)
+		retain_tick(o->heap, o->next == NULL ? TICK : 1);
 }
 
 void owner_count(struct owner *o)
@@ -88,15 +89,35 @@ void bin_detach(struct owner *o, unsigned class)
 	}
 }
 
+void *bin_pass(struct owner *o, unsigned class, bool *clean)
+{
+	struct bin *b = &o->bins[class];
+	struct slab *s = b->partial.head;
+	uint64_t word, g;
+	void *p = NULL;
+
+	if (s != NULL && s->spare)
+		s = s->next;
+	if (s == NULL || s->spare || !slab_take(s)) /* a full slab is no spare, see bin_detach */
+		return NULL;
+	slab_resumes(o, s);
+	g = group_choose(o, s->ready);
+	word = slab_ready_word(s, g);
+	if (likely(word != 0)) {
+		*clean = !s->dirty;
+		p = slab_take_slot(s, g, word, slot_choose(o, word));
+	}
+	if (!slab_is_ready(s)) {
+		slabs_remove(&b->partial, s);
+		hand_closed(o, s->units);
+	}
+	slab_let_go(s);
+	return p;
+}
+
 void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
-	store_relaxed(&s->purged, (uint8_t)0); /* before a slot is taken */
-	if (unlikely(load_relaxed(&s->hollow) != 0)) {
-		store_relaxed(&s->hollow, (uint16_t)0);
-		heap_again(o->heap, s->units);
-	}
-	o->bins[class].slab = (uintptr_t)s - (uintptr_t)o;
-	bin_arm(o, s);
+	bin_begins(o, &o->bins[class], s);
 }
 
 /* Not inlined, because there are four callers and pages of code count. */

@@ -18,8 +18,8 @@
 
 /*
  * Counts a slow operation of the holder on the heap's clock (backend/retain.h).  All threads of the heap share the
- * clock.  The heap's first record (its `next` is NULL) counts each operation.  Other records count one operation in
- * 16, because otherwise the clock's cache line would move between the cores with each operation.
+ * clock, so a record tells the clock of every 16th operation only: otherwise the clock's cache line would move between
+ * the cores with each operation.  The heap's first record (its `next` is NULL) then counts 16, the others count 1.
  *
  * The fast paths do not count.  Therefore the record is watched while the clock runs: no slab stays current, and each
  * allocation takes a slow path.  That allocation counts if a fast path released a slot since the last allocation.  So
@@ -92,6 +92,12 @@ static ALWAYS_INLINE void *bin_slot(struct owner *o, const struct bin *b, bool *
  */
 INTERNAL __attribute__((noinline)) bool bin_next(struct owner *o, struct bin *b);
 
+/*
+ * Takes a slot of the first slab of the partial list that is no spare, for a watched record; the slab stays on the
+ * list while it has a free slot.  Returns NULL if there is no such slab.  Sets *clean as refill_slot does.
+ */
+INTERNAL void *bin_pass(struct owner *o, unsigned class, bool *clean);
+
 /* Makes a slab current that is on no list and for which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
@@ -103,6 +109,50 @@ static inline void bin_arm(const struct owner *o, struct slab *s)
 		s->all_free = 0;
 	else if (s->all_free == 0) /* a spare that became full */
 		(void)slab_arm(s);
+}
+
+/* Notes that slots of this slab, which the caller holds, are about to be taken. */
+static inline void slab_resumes(const struct owner *o, struct slab *s)
+{
+	store_relaxed(&s->purged, (uint8_t)0);
+	if (unlikely(load_relaxed(&s->hollow) != 0)) {
+		store_relaxed(&s->hollow, (uint16_t)0);
+		heap_again(o->heap, s->units);
+	}
+}
+
+static ALWAYS_INLINE void bin_begins(struct owner *o, struct bin *b, struct slab *s)
+{
+	slab_resumes(o, s);
+	b->slab = (uintptr_t)s - (uintptr_t)o;
+	bin_arm(o, s);
+}
+
+/* Returns whether the bin has no current slab with a free slot. */
+static inline bool bin_is_full(const struct owner *o, unsigned class)
+{
+	return !slab_is_ready(bin_slab(o, &o->bins[class]));
+}
+
+/*
+ * Makes a slab current that is on no list, if the bin has no slot.  Returns false, and changes nothing, if the bin has
+ * a slot, or the current slab is a spare, or another thread holds the slab.
+ */
+static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
+{
+	struct bin *b = &o->bins[s->class];
+	struct slab *full = bin_slab(o, b);
+	uint64_t idle = SLAB_IDLE;
+
+	if (!bin_is_full(o, s->class) || (b->slab != 0 && full->spare))
+		return false;
+	/* Acquire pairs with slab_let_go, as in slab_take. */
+	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))
+		return false;
+	if (b->slab != 0)
+		slab_let_go(full); /* a full slab is on no list */
+	bin_begins(o, b, s);
+	return true;
 }
 
 /*

@@ -154,7 +154,8 @@ void *refill_slot(struct owner *o, unsigned class, bool *clean)
 
 	if (class > CLASS_ONE && (p = large_take(o, class, clean)) != NULL)
 		return p;
-	while ((p = bin_slot(o, b, clean)) == NULL)
+	p = o->watched && class <= CLASS_ONE ? bin_pass(o, class, clean) : NULL;
+	while (p == NULL && (p = bin_slot(o, b, clean)) == NULL)
 		if (!refill_bin(o, class))
 			return NULL;
 	if (unlikely(o->watched))

@@ -6,8 +6,8 @@
 #include "thread/settle.h"
 
 /*
- * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the class
- * needs aligned units and the first spare is of another class.
+ * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the slot of
+ * the first spare is smaller than the class: another class of as many units has slots that are aligned to their size.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
@@ -17,7 +17,7 @@ static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 	if (some == 0)
 		return NULL;
 	s = o->spares[cpu_lowest_bit(some) - 1];
-	if (s->class != class && class_is_aligned(class))
+	if (s->class < class)
 		return NULL;
 	spares_remove(o, s);
 	return s;
@@ -32,11 +32,7 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 	owner_count(o);
 	*clean = false;
 	s = spare_take(o, count, class);
-	if (s != NULL) {
-		if (s->class == class)
-			goto taken;
-		u = large_close(o, s);
-	} else {
+	if (s == NULL) {
 		fork_notice(o);
 		collect_inbox(o);
 		if (o->bins[class].partial.head == NULL && o->lost != 0)
@@ -47,10 +43,9 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		u = units_claim(o->heap, units_for(class, count), false, false);
 		if (unlikely(u.chunk == NULL))
 			return NULL; /* the caller gives spares back before refill_bin grows the heap */
+		s = large_open(o, u, class);
+		*clean = u.clean;
 	}
-	s = large_open(o, u, class);
-	*clean = u.clean;
-taken:
 	large_use(s);
 	return s->base;
 }

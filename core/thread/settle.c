@@ -198,19 +198,15 @@ void spares_add(struct owner *o, struct slab *s)
 
 void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
-	const struct slab *current = bin_slab(o, &o->bins[s->class]);
-	bool full = s != current && !slab_is_ready(s), empty = word == s->all_free;
+	bool full = !slab_is_ready(s) && !bin_has(o, s), empty = word == s->all_free;
 
 	slab_free(s, s->ready, group, word);
 	/*
 	 * If the bin has no slot left, s becomes its current slab, so that the next allocation is on the fast path
 	 * and no list changes if all slabs are just full.
 	 */
-	if (full && !slab_is_ready(current) && s->class <= CLASS_ONE && slab_take(s)) {
-		bin_detach(o, s->class);
-		bin_take(o, s->class, s);
+	if (full && s->class <= CLASS_ONE && bin_swap(o, s))
 		full = false;
-	}
 	/* The current slab is on no list.  If it is armed, bin_take has armed it. */
 	if (full || empty)
 		settle_slab(o, s, full);

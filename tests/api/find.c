@@ -32,13 +32,19 @@ TEST(find_in_each_class, 10)
 {
 	struct ash_class row;
 	struct ash_block b;
-	unsigned rows = 0;
+	unsigned rows = 0, others = 0;
 	size_t blocks = 0;
 
 	for (; ash_stats_class(rows, &row); rows++) {
 		size_t size = row.size > 0 ? row.size : 5 * MIB;
-		char *p = ash_alloc(size), *q = ash_alloc(size);
+		char *p, *q;
 
+		if (row.size > 0 && ash_good_size(size) != size) {
+			others++; /* such a block gets a slot of a larger class */
+			continue;
+		}
+		p = ash_alloc(size);
+		q = ash_alloc(size);
 		everywhere_in(p);
 		everywhere_in(q);
 		CHECK(ash_find(p, &b) == ASH_TAKEN && b.row == rows);
@@ -57,8 +63,9 @@ TEST(find_in_each_class, 10)
 		everywhere_in(q);
 	}
 	CHECK(rows > 100 && row.size == 0);
-	CHECK_EQ(stats_now().blocks, rows);
-	CHECK_EQ(blocks, 2 * (size_t)rows);
+	CHECK(others < rows / 4);
+	CHECK_EQ(stats_now().blocks, rows - others);
+	CHECK_EQ(blocks, 2 * (size_t)(rows - others));
 	CHECK(!ash_stats_class(rows, &row) && !ash_stats_class(~0u, &row));
 }
 

@@ -5,6 +5,7 @@
 
 #include "backend/retain.h"
 #include "diagnostics/blocks.h"
+#include "front/remote.h"
 #include "front/slot.h"
 #include "front/span.h"
 #include "pages.h"
@@ -110,8 +111,8 @@ const struct path steps_paths[] = {
 	{"find: span", path_take, do_find, PASSES(blocks_span), 3 << 20},
 	{"release: own, fast", path_take, steps_release, ANYWHERE, 48},
 	{"release: own, slab full before", path_full, steps_release, PASSES_AVOIDS(settle_slab, bin_take), 700},
-	{"release: own, all slabs full before", path_all_full, steps_release, PASSES(bin_take), 700},
-	{"release: own, current slab full before", path_current_full, steps_release, PASSES_AVOIDS(settle_freed, bin_take), 48},
+	{"release: own, all slabs full before", path_all_full, steps_release, PASSES_AVOIDS(release_event, settle_freed), 700},
+	{"release: own, current slab full before", path_current_full, steps_release, PASSES_AVOIDS(settle_freed, settle_slab), 48},
 	{"release: own, slab gets empty, kept", path_last_of_slab, steps_release, PASSES(spares_add), 900},
 	{"release: own, an older spare goes back", path_spares_full, steps_release, PASSES(slab_retire), 60000},
 	{"release: own, purge", path_period_over, steps_release, PASSES(pages_purge), 3 << 20},

@@ -111,7 +111,7 @@ static void is_marked(void)
 	}
 }
 
-DOES(do_grow, CHECK_EQ(ash_expand(growing, 60000), ash_good_size(60000)));
+DOES(do_grow, CHECK_EQ(ash_expand(growing, 90000), ash_good_size(90000)));
 
 /* While its units are no slab's the record says so: a fork then leaves the child lists that are rebuilt. */
 TEST(large_growth_is_marked, 10)

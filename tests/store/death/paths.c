@@ -88,7 +88,7 @@ const struct death_path death_paths[] = {
 	{"zero-allocate: span that was written", before_dirty, do_zalloc, PASSES(span_alloc), 3 << 20, 0},
 	{"release: own, fast", before_take, do_release, NULL, 48, 0},
 	{"release: own, slab full before", before_full, do_release, PASSES(settle_slab), 700, 0},
-	{"release: own, all slabs full before", before_exhausted, do_release, PASSES(bin_take), 700, 0},
+	{"release: own, all slabs full before", before_exhausted, do_release, PASSES(settle_freed), 700, 0},
 	{"release: own, slab gets empty, kept", before_last_of_slab, do_release, PASSES(spares_add), 900, 0},
 	{"release: own, an older spare goes back", before_last_of_slab_with_spares, do_release, PASSES(slab_retire), 60000, 0},
 	{"release: own, a large slab gets empty, kept", before_last_of_chunk, do_release, NULL, 1 << 20, 0},
