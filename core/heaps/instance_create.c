@@ -47,7 +47,7 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	heap_configure(h, cap, options);
 	h->id = heap_id(heap_number(), SEATS_OF_PROCESS);
 	h->sharing = PAGES_PRIVATE;
-	fork_watch(h); /* now, so that the generation of each record will be known */
+	generation_watch(); /* now, so that the generation of each record will be known */
 	h->settled = generation_now();
 	instance_set();
 	remains_use(h);
