@@ -14,7 +14,6 @@
 struct ash_block;
 struct ash_heap;
 struct ash_heap_owner;
-struct block_place;
 struct chunk;
 struct owner;
 struct region;
@@ -131,8 +130,8 @@ struct heap_hooks {
 	int (*walk)(struct ash_heap *heap,
 		    int (*see)(void *, void *, size_t, const struct ash_heap_owner *),
 		    void *context);
-	/* Completes the answer of ash_find: a block of an arena, the owner in a shared heap. */
-	void (*find)(const void *p, const struct block_place *at, struct ash_block *out);
+	/* Completes the answer of ash_find: a block of an arena. */
+	void (*find)(const void *p, struct ash_block *out);
 	/* Leaves the seats in such heaps of a thread that is about to end. */
 	void (*thread_ends)(void);
 	/* Gives back what remains of destroyed heaps; returns the number of bytes. */

@@ -2,6 +2,7 @@
 #include "diagnostics/blocks.h"
 
 #include "backend/chunk.h"
+#include "backend/shared.h"
 #include "base/class.h"
 #include "front/block.h"
 #include "front/diagnose.h"
@@ -270,10 +271,12 @@ enum ash_place ash_find(const void *p, struct ash_block *out)
 		h = chunk_heap(at.chunk);
 		out->heap = h == &heap_default ? NULL : (struct ash_heap *)(void *)h;
 		out->owner = out->place == ASH_TAKEN;
-		if (at.slab != NULL && heap_kind(h)->own_records)
+		if (!heap_kind(h)->own_records)
+			out->owner = out->place == ASH_TAKEN ? shared_hooks_now()->block_owner(&at) : 0;
+		else if (at.slab != NULL)
 			out->thread = thread_of(at.slab);
 	}
 	if (heap_hooks_now() != NULL)
-		heap_hooks_now()->find(p, &at, out);
+		heap_hooks_now()->find(p, out);
 	return out->place;
 }

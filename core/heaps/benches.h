@@ -27,7 +27,7 @@ struct seat_entry {
 	uint64_t id;	     /* of the heap; 0 if the entry is unused                     */
 	struct owner *owner; /* like self; NULL while a call has the record checked out   */
 	struct owner *self;  /* NULL if there is no record yet, or SEAT_BUSY              */
-	uint64_t word;	     /* of shared_hooks; 0 in an entry that was just made         */
+	uint64_t word;	     /* of shared heaps; 0 in an entry that was just made         */
 };
 _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 
@@ -36,7 +36,7 @@ _Static_assert(sizeof(struct seat_entry) == 32, "two to a line");
 
 struct seat_page {
 	uint64_t mark; /* see process.h; unused in the page for private heaps */
-	uint64_t known[SEAT_KNOWN]; /* of shared_hooks, in the page for shared heaps; the first is 0 until all are set */
+	uint64_t known[SEAT_KNOWN]; /* of the store, in the page for shared heaps; the first is 0 until all are set */
 	_Alignas(CPU_LINE) struct seat_entry entry[SEAT_ENTRIES];
 };
 _Static_assert(sizeof(struct seat_page) <= PAGE_LEAST, "one page");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/building.h"
 
-#include "backend/shared.h"
+#include "heaps/kind.h"
 
 struct building building_begin(struct heap *h, struct owner *o)
 {
 	struct building b = {NULL, BUILDING_PRIVATE, 0, NULL, NULL};
 
 	if (!heap_kind(h)->own_records) {
-		shared_hooks_now()->building_begin(h, o, &b);
+		instance_kind_of(h)->building_begin(h, o, &b);
 	} else if (o != NULL && (load_relaxed(&o->building) & LISTS_CHANGING) == 0) {
 		b.word = &o->building;
 		owner_begin(o);
@@ -19,7 +19,7 @@ struct building building_begin(struct heap *h, struct owner *o)
 void building_end(struct building b)
 {
 	if (b.as != BUILDING_PRIVATE) {
-		shared_hooks_now()->building_end(&b);
+		load_relaxed(&instance_kinds[SEATS_SHARED])->building_end(&b);
 		return;
 	}
 	signal_fence(); /* like owner_end */

@@ -2,7 +2,7 @@
 /*
  * Building: a thread is changing more than slots in a heap that the program created, that is, units, chunks, slabs or
  * the lists of a record.  In a heap of this process the thread's record says so (owner_begin); in a heap that
- * processes share, shared_hooks do.
+ * processes share, the functions of its table do (kind.h).
  */
 #ifndef CORE_BUILDING_H
 #define CORE_BUILDING_H

@@ -11,6 +11,7 @@
 #include "backend/heap.h"
 #include "base/layout.h"
 #include "base/misuse.h"
+#include "heaps/kind.h"
 #include "slab/slab.h"
 
 struct chunk;
@@ -20,18 +21,28 @@ _Static_assert(offsetof(struct arena, sharing) == offsetof(struct heap, sharing)
 		       offsetof(struct arena, id) == offsetof(struct heap, id),
 	       "one load distinguishes arenas from other heaps");
 
-/* Returns the arena that the handle stands for, or NULL if the handle is a heap of another kind. */
-static inline struct arena *arena_of(ash_heap *heap)
+/* Returns heap.sharing or arena.sharing of a heap that exists. */
+static inline enum sharing instance_sharing(ash_heap *heap)
 {
 	const char *at = (const char *)heap + offsetof(struct heap, sharing);
 	/* The member has this type in both structures. */
 	enum sharing sharing = *(const enum sharing *)(const void *)at;
 
-	if (likely(sharing < PAGES_CALLERS))
-		return NULL;
-	if (unlikely(sharing == PAGES_GONE))
+	if (unlikely(sharing > PAGES_CALLERS))
 		misuse_report(CALL_HEAP_ANY, heap, "heap already destroyed", NULL, 0);
-	return (struct arena *)(void *)heap;
+	return sharing;
+}
+
+/* Returns the table of the handle's kind. */
+static inline const struct instance_kind *instance_kind(ash_heap *heap)
+{
+	return load_relaxed(&instance_kinds[instance_sharing(heap)]); /* see instance_kind_of */
+}
+
+/* Returns the arena that the handle stands for, or NULL if the handle is a heap of another kind. */
+static inline struct arena *arena_of(ash_heap *heap)
+{
+	return instance_sharing(heap) == PAGES_CALLERS ? (struct arena *)(void *)heap : NULL;
 }
 
 static inline struct heap *heap_of(ash_heap *heap)
@@ -46,10 +57,8 @@ static inline ash_heap *heap_public(struct heap *h)
 
 /* Blocks that a program names in a call on a heap.  A pointer that is no block of the heap is misuse. */
 
-/* Returns the chunk of a block, which must belong to the heap.  The heap is no arena. */
-INTERNAL struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p);
-/* Returns the bytes of a block, which must belong to the heap, or 0 for NULL. */
-INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
+/* Returns the chunk of a block, which must belong to the heap. */
+INTERNAL struct chunk *instance_chunk(struct heap *h, const char *call, const void *p);
 
 /* ---- instance_alloc.c, instance_release.c ---- */
 
@@ -58,9 +67,9 @@ INTERNAL size_t instance_bytes(ash_heap *heap, const char *call, const void *p);
  * there is no memory.
  */
 INTERNAL void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero);
-/* Allocates a block of a shared heap that only the draft names (backend/shared.h). */
+/* Allocates a block of a shared heap that only the draft names (kind.h). */
 INTERNAL void *instance_draft(struct heap *h, size_t size, bool zero, void *draft);
-/* The rest of ash_heap_alloc, for a heap that is no arena, when the thread has no slot at hand. */
+/* The rest of ash_heap_alloc, when the thread has no slot at hand. */
 INTERNAL void *instance_alloc_slow(struct heap *h, size_t size);
 /* Refills the bin of the class in the record o, which is checked out, and counts that (refill_bin, owner_count). */
 INTERNAL bool instance_refill(struct heap *h, struct owner *o, unsigned class);
@@ -85,10 +94,12 @@ static ALWAYS_INLINE bool instance_own_slot(const struct owner *o, const struct 
 
 /* Releases a slot of a slab of the record o, which is checked out.  Returns false if the slot is free. */
 INTERNAL bool instance_free_own(struct heap *h, struct owner *o, struct slab *s, uint64_t index);
+/* Releases a span, for the thread with the record `self`.  Returns false if the span is free. */
+INTERNAL bool instance_free_span(struct heap *h, struct owner *self, struct chunk *c, void *p);
 /* Visits the slab of a vacant record, as remote_free asks for; `self` is the caller's record. */
 INTERNAL void instance_visit(struct heap *h, struct owner *self, struct owner *vacant, struct slab *s);
 /* The rest of ash_heap_release: releases any block, and NULL. */
-INTERNAL void instance_release_slow(ash_heap *heap, void *p);
+INTERNAL void instance_release_slow(struct heap *h, void *p);
 /* Releases the block at p in this chunk, of any heap; other pointers are misuse. */
 INTERNAL void instance_release(struct chunk *c, void *p);
 /*
@@ -111,9 +122,29 @@ static inline size_t capacity_chunks(size_t capacity)
 	return capacity / CHUNK_SIZE + (capacity % CHUNK_SIZE != 0);
 }
 
+/* ---- the table of heaps of this process (kind.h) ---- */
+
+/* These are in the table of shared heaps, too, as is instance_alloc. */
+INTERNAL size_t instance_bytes(struct heap *h, const char *call, const void *p);
+INTERNAL void *instance_resize(struct heap *h, const char *call, void *p, size_t alignment, size_t size);
+INTERNAL size_t instance_expand(struct heap *h, void *p, size_t size);
+INTERNAL size_t instance_good_size(size_t size);
+
+/* These are in the table of arenas, too: no other process uses the heap. */
+INTERNAL bool instance_extend(struct heap *h, size_t capacity);
+INTERNAL size_t instance_release_owner(struct heap *h, uint64_t owner);
+
+INTERNAL bool instance_release_own(struct heap *h, struct chunk *c, void *p);
+INTERNAL bool instance_free_block(struct heap *h, struct owner *o, struct owner *self, struct chunk *c, void *p, bool drafted);
+
+INTERNAL_EXTERN const struct instance_kind instance_private, instance_arena; /* for instance_set */
+
 /* ---- instance_hooks.c ---- */
 
 /* The functions that the default heap's code needs for other heaps: mainly to find the heap of a pointer, and to resize. */
 INTERNAL_EXTERN const struct heap_hooks instance_hooks;
+
+/* Sets heap_hooks and the tables of this room.  For each function that makes a heap. */
+INTERNAL void instance_set(void);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/instance.h"
 
-#include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/shared.h"
 #include "front/block.h"
 #include "front/slot.h"
 #include "front/span.h"
@@ -34,22 +32,13 @@ static ALWAYS_INLINE void *slot_take(struct owner *o, struct bin *b, bool *clean
 	return slab_take_slot(s, g, word, cpu_lowest_bit(word));
 }
 
-/* slot_take in any heap.  `draft` is what names a block of a shared heap (backend/shared.h), or NULL. */
+/*
+ * slot_take in any heap.  `draft` is what names a block of a shared heap (kind.h), or NULL.  A test of the kind, because
+ * slot_take is inlined for heaps of this process.
+ */
 static void *slot_take_in(struct heap *h, struct owner *o, struct bin *b, bool *clean, void *draft)
 {
-	return heap_kind(h)->own_records ? slot_take(o, b, clean) : shared_hooks_now()->slot_take(o, b, clean, draft);
-}
-
-/* For a block that slot_take did not take. */
-static uint64_t taking(struct heap *h, struct owner *self, const void *draft)
-{
-	return heap_kind(h)->own_records ? 0 : shared_hooks_now()->taking(h, self, draft);
-}
-
-static void taken(struct heap *h, void *p, uint64_t word, void *draft)
-{
-	if (p != NULL && !heap_kind(h)->own_records)
-		shared_hooks_now()->taken(p, word, draft);
+	return heap_kind(h)->own_records ? slot_take(o, b, clean) : instance_kind_of(h)->slot_take(o, b, clean, draft);
 }
 
 /*
@@ -59,11 +48,11 @@ static void taken(struct heap *h, void *p, uint64_t word, void *draft)
 static void *slot_unowned(struct heap *h, unsigned class, bool rest, void *draft)
 {
 	struct owner *self = seats_self(h);
-	uint64_t word = taking(h, self, draft);
+	uint64_t word = instance_kind_of(h)->taking(h, self, draft);
 	struct building b = building_begin(h, self);
 	void *p = rest ? unowned_rest(h, class) : unowned_slot(h, class);
 
-	taken(h, p, word, draft);
+	instance_kind_of(h)->taken(p, word, draft);
 	building_end(b);
 	return p;
 }
@@ -110,11 +99,11 @@ static void *slot(struct heap *h, unsigned class, bool *clean, void *draft)
 static void *span(struct heap *h, size_t size, size_t alignment, bool zero, void *draft)
 {
 	struct seats_call call = seats_enter(h);
-	uint64_t word = taking(h, call.self, draft);
+	uint64_t word = instance_kind_of(h)->taking(h, call.self, draft);
 	struct building b = building_begin(h, call.self);
 	char *p = span_alloc(h, size, alignment, zero);
 
-	taken(h, p, word, draft);
+	instance_kind_of(h)->taken(p, word, draft);
 	building_end(b);
 	seats_exit(call);
 	return p;
@@ -179,8 +168,7 @@ static void *attempts(struct heap *h, size_t size, size_t alignment, bool zero, 
 
 	/* Before NULL is returned, recover the memory of dead threads and gather empty slabs. */
 	if (p == NULL) {
-		if (!heap_kind(h)->own_records)
-			(void)ash_heap_recover(heap_public(h));
+		instance_kind_of(h)->recover(h);
 		gather(h);
 		p = attempt(h, size, alignment, zero, draft);
 	}
@@ -196,10 +184,6 @@ void *instance_draft(struct heap *h, size_t size, bool zero, void *draft)
 
 void *instance_alloc(struct heap *h, size_t size, size_t alignment, bool zero)
 {
-	struct arena *a = arena_of(heap_public(h));
-
-	if (a != NULL)
-		return arena_call_alloc(a, size, alignment, zero);
 	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
 		return NULL;
 	return attempts(h, size, alignment, zero, NULL);
@@ -215,11 +199,17 @@ __attribute__((noinline)) void *instance_alloc_slow(struct heap *h, size_t size)
 	return instance_alloc(h, size, 1, false);
 }
 
+static __attribute__((noinline)) void *alloc_any_kind(struct heap *h, size_t size)
+{
+	return instance_kind(heap_public(h))->alloc_as(h, size, 1, false);
+}
+
 static __attribute__((noinline)) void *alloc_other(struct heap *h, size_t size)
 {
+	/* A test, because instance_kind would cost 6 instructions more. */
 	if (likely(h->sharing == PAGES_SHARED))
-		return shared_hooks_now()->alloc(h, size);
-	return instance_alloc(h, size, 1, false);
+		return load_relaxed(&instance_kinds[PAGES_SHARED])->alloc(h, size);
+	return alloc_any_kind(h, size);
 }
 
 /* This fast path differs from that of ash_alloc only in the seat. */
@@ -246,24 +236,20 @@ void *ash_heap_zalloc(ash_heap *heap, size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	return instance_alloc(heap_of(heap), bytes, 1, true);
+	return instance_kind(heap)->alloc_as(heap_of(heap), bytes, 1, true);
 }
 
 void *ash_heap_aligned_alloc(ash_heap *heap, size_t alignment, size_t size)
 {
-	return instance_alloc(heap_of(heap), size, alignment, false);
+	return instance_kind(heap)->alloc_as(heap_of(heap), size, alignment, false);
 }
 
 void *ash_heap_aligned_zalloc(ash_heap *heap, size_t alignment, size_t size)
 {
-	return instance_alloc(heap_of(heap), size, alignment, true);
+	return instance_kind(heap)->alloc_as(heap_of(heap), size, alignment, true);
 }
 
 size_t ash_heap_good_size(ash_heap *heap, size_t size)
 {
-	if (arena_of(heap) != NULL)
-		return arena_good_size(size);
-	if (size > PTRDIFF_MAX)
-		return 0;
-	return size <= SLOT_MAX ? class_size(class_of(size)) : span_size(size);
+	return instance_kind(heap)->good_size(size);
 }

@@ -5,7 +5,6 @@
 #include "arena/arena.h"
 #include "backend/heap.h"
 #include "backend/region.h"
-#include "backend/shared.h"
 #include "front/slot.h"
 #include "heaps/building.h"
 #include "heaps/remains.h"
@@ -48,9 +47,9 @@ ash_heap *ash_heap_create(const struct ash_heap_options *options)
 	heap_configure(h, cap, options);
 	h->id = heap_id(heap_number(), SEATS_OF_PROCESS);
 	h->sharing = PAGES_PRIVATE;
-	fork_watch(h); /* now, so that the generation of each record will be known */
+	generation_watch(); /* now, so that the generation of each record will be known */
 	h->settled = generation_now();
-	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+	instance_set();
 	remains_use(h);
 	return heap_public(h);
 }
@@ -115,7 +114,7 @@ ash_heap *ash_heap_create_in(void *memory, size_t bytes)
 	block_arm(memory);
 	arena_set_up(a, begin, end);
 	arenas_publish(i, a);
-	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+	instance_set();
 	return (ash_heap *)(void *)a;
 }
 
@@ -129,11 +128,5 @@ void ash_heap_destroy(ash_heap *heap)
 		return;
 	if (!pages_mapped(heap) || h->sharing > PAGES_SHARED)
 		misuse_report(CALL_HEAP_DESTROY, heap, "heap already destroyed", NULL, 0);
-	if (!heap_kind(h)->own_records) {
-		ash_heap_thread_detach(heap);
-		shared_hooks_now()->leave(h);
-		return;
-	}
-	seats_close(h);
-	remains_leave(h);
+	instance_kind_of(h)->leave(h);
 }

@@ -5,8 +5,6 @@
 #include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/shared.h"
-#include "diagnostics/blocks.h"
 #include "front/block.h"
 #include "front/diagnose.h"
 #include "front/span.h"
@@ -15,7 +13,6 @@
 #include "heaps/remains.h"
 #include "heaps/seats.h"
 #include "memory.h"
-#include "process.h"
 
 /* ---- resizing ---- */
 
@@ -34,7 +31,7 @@ static bool span_stays(struct heap *h, struct chunk *c, size_t size)
  * Resizes the block at p in this chunk.  `alignment` is the result's, see front/block.h.  Returns NULL and leaves
  * the block intact if there is no memory, or no room in place.
  */
-static void *instance_resize(struct chunk *c, void *p, size_t size, size_t alignment)
+static void *resize_at(struct chunk *c, void *p, size_t size, size_t alignment)
 {
 	bool in_place = alignment == RESIZE_IN_PLACE, stays = resize_may_stay(p, alignment);
 	size_t have = chunk_block(c, p);
@@ -59,7 +56,7 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	if (in_place)
 		return NULL;
 	moved = instance_alloc(h, size, alignment, false);
-	if (moved != NULL && !heap_kind(h)->own_records && !shared_hooks_now()->carry(c, p, moved)) {
+	if (moved != NULL && !instance_kind_of(h)->carry(c, p, moved)) {
 		instance_release(map_find(moved), moved);
 		moved = NULL;
 	}
@@ -70,41 +67,38 @@ static void *instance_resize(struct chunk *c, void *p, size_t size, size_t align
 	return moved;
 }
 
-/* An alignment of 1 is a call of ash_heap_resize. */
-static void *resize_in(ash_heap *heap, const char *call, void *p, size_t alignment, size_t size)
+void *instance_resize(struct heap *h, const char *call, void *p, size_t alignment, size_t size)
 {
-	struct arena *a = arena_of(heap);
-
-	if (a != NULL)
-		return arena_call_resize(a, call, p, alignment, size);
-	if (instance_bytes(heap, call, p) == 0)
-		return ash_heap_aligned_alloc(heap, alignment, size);
+	if (instance_bytes(h, call, p) == 0)
+		return instance_alloc(h, size, alignment, false);
 	if (!span_may_align(alignment) || size > PTRDIFF_MAX)
 		return NULL;
-	return instance_resize(map_find(p), p, size, alignment);
+	return resize_at(map_find(p), p, size, alignment);
 }
 
 void *ash_heap_resize(ash_heap *heap, void *p, size_t size)
 {
-	return resize_in(heap, CALL_HEAP_RESIZE, p, 1, size);
+	return instance_kind(heap)->resize(heap_of(heap), CALL_HEAP_RESIZE, p, 1, size);
 }
 
 void *ash_heap_aligned_resize(ash_heap *heap, void *p, size_t alignment, size_t size)
 {
-	return resize_in(heap, CALL_HEAP_ALIGNED_RESIZE, p, alignment, size);
+	return instance_kind(heap)->resize(heap_of(heap), CALL_HEAP_ALIGNED_RESIZE, p, alignment, size);
+}
+
+size_t instance_expand(struct heap *h, void *p, size_t size)
+{
+	struct chunk *c;
+
+	if (instance_bytes(h, CALL_HEAP_EXPAND, p) == 0 || size > PTRDIFF_MAX)
+		return 0;
+	c = map_find(p);
+	return resize_at(c, p, size, RESIZE_IN_PLACE) != NULL ? chunk_block(c, p) : 0;
 }
 
 size_t ash_heap_expand(ash_heap *heap, void *p, size_t size)
 {
-	struct arena *a = arena_of(heap);
-	struct chunk *c;
-
-	if (a != NULL)
-		return arena_call_expand(a, p, size);
-	if (instance_bytes(heap, CALL_HEAP_EXPAND, p) == 0 || size > PTRDIFF_MAX)
-		return 0;
-	c = map_find(p);
-	return instance_resize(c, p, size, RESIZE_IN_PLACE) != NULL ? chunk_block(c, p) : 0;
+	return instance_kind(heap)->expand(heap_of(heap), p, size);
 }
 
 /* ---- functions that the default heap needs ---- */
@@ -145,7 +139,7 @@ static bool resize(struct chunk *c, void **p, size_t size, size_t alignment)
 			arenas_gone_with(c, *p);
 		return false;
 	} else
-		*p = instance_resize(c, *p, size, alignment);
+		*p = resize_at(c, *p, size, alignment);
 	return true;
 }
 
@@ -167,41 +161,17 @@ static void report(const char *call, const void *p)
 		arena_misuse(a, call, p);
 }
 
-struct heap_walk {
-	int (*see)(void *, void *, size_t, const struct ash_heap_owner *);
-	void *context;
-	struct ash_heap_owner owner;
-};
-
-static int walk_see(void *walk, const struct block_place *at)
+static int walk(ash_heap *heap, int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
 {
-	const struct heap_walk *w = walk;
-
-	return w->see(w->context, at->start, at->size, &w->owner);
+	return instance_kind(heap)->walk(heap_of(heap), see, context);
 }
 
-static int walk(ash_heap *heap,
-		int (*see)(void *, void *, size_t, const struct ash_heap_owner *), void *context)
-{
-	struct heap_walk w = {see, context, {1, 0, true, 0}};
-
-	if (arena_of(heap) != NULL)
-		return arena_walk(arena_of(heap), see, context);
-	if (!heap_kind(heap_of(heap))->own_records)
-		return shared_hooks_now()->walk(heap_of(heap), see, context);
-	w.owner.pid = (int)process_number();
-	return blocks_walk(heap_of(heap), walk_see, &w);
-}
-
-static void find(const void *p, const struct block_place *at, struct ash_block *out)
+static void find(const void *p, struct ash_block *out)
 {
 	struct arena *a = arenas_find(p);
 
-	if (a == NULL) {
-		if (out->place == ASH_TAKEN && !heap_kind(chunk_heap(at->chunk))->own_records)
-			out->owner = shared_hooks_now()->block_owner(at);
+	if (a == NULL)
 		return;
-	}
 	*out = arena_find(a, p);
 	out->heap = (ash_heap *)(void *)a;
 }
@@ -218,25 +188,29 @@ INTERNAL const struct heap_hooks instance_hooks = {
 	.trim = remains_trim,
 };
 
-struct chunk *instance_chunk(ash_heap *heap, const char *call, const void *p)
+void instance_set(void)
+{
+	store_relaxed(&instance_kinds[PAGES_PRIVATE], &instance_private);
+	store_relaxed(&instance_kinds[PAGES_CALLERS], &instance_arena);
+	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+}
+
+struct chunk *instance_chunk(struct heap *h, const char *call, const void *p)
 {
 	struct chunk *c = map_find(p);
 
-	if (c == NULL || chunk_heap(c) != heap_of(heap))
+	if (c == NULL || chunk_heap(c) != h)
 		misuse_heap(call, p);
 	return c;
 }
 
-size_t instance_bytes(ash_heap *heap, const char *call, const void *p)
+size_t instance_bytes(struct heap *h, const char *call, const void *p)
 {
-	struct arena *a = arena_of(heap);
 	size_t bytes;
 
-	if (a != NULL)
-		return arena_call_bytes(a, call, p);
 	if (p == NULL)
 		return 0;
-	bytes = chunk_block(instance_chunk(heap, call, p), p);
+	bytes = chunk_block(instance_chunk(h, call, p), p);
 	if (bytes == 0)
 		diagnose(call, p);
 	return bytes;
@@ -244,7 +218,7 @@ size_t instance_bytes(ash_heap *heap, const char *call, const void *p)
 
 size_t ash_heap_usable_size(ash_heap *heap, const void *p)
 {
-	return instance_bytes(heap, CALL_HEAP_USABLE_SIZE, p);
+	return instance_kind(heap)->bytes(heap_of(heap), CALL_HEAP_USABLE_SIZE, p);
 }
 
 /* Arenas are searched first, because their memory may be a block of any heap. */

@@ -2,10 +2,8 @@
 #include "heaps/instance.h"
 
 #include "arena/arena.h"
-#include "arena/arena_call.h"
 #include "backend/map.h"
 #include "backend/retain.h"
-#include "backend/shared.h"
 #include "front/diagnose.h"
 #include "front/remote.h"
 #include "front/slot.h"
@@ -41,32 +39,9 @@ void instance_visit(struct heap *h, struct owner *self, struct owner *vacant, st
 	building_end(b);
 }
 
-/* Releases a slot of an unowned slab.  Returns false if the slot is free. */
-static bool free_unowned(struct heap *h, struct owner *self, struct slot_ref at)
+bool instance_free_span(struct heap *h, struct owner *self, struct chunk *c, void *p)
 {
-	if (!heap_kind(h)->own_records)
-		return shared_hooks_now()->free_unowned(h, self, &at);
-	return unowned_free(at.slab, at.index);
-}
-
-/* Releases a slot of another owner's slab.  `drafted` is for backend/shared.h.  Returns false if the slot is free. */
-static bool free_remote(struct heap *h, struct seats_call call, struct slot_ref at, bool drafted)
-{
-	struct owner *vacant;
-
-	if (!heap_kind(h)->own_records)
-		return shared_hooks_now()->free_remote(h, call.owner, call.self, &at, drafted);
-	if (!remote_free(&at, &vacant))
-		return false;
-	if (vacant != NULL)
-		instance_visit(h, call.self, vacant, at.slab);
-	return true;
-}
-
-/* Releases a span. */
-static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, void *p)
-{
-	struct building b = building_begin(h, call.self);
+	struct building b = building_begin(h, self);
 	bool done = span_release(c, p);
 
 	retain_tick(h, 1);
@@ -74,18 +49,23 @@ static bool span_free(struct heap *h, struct seats_call call, struct chunk *c, v
 	return done;
 }
 
-/* Releases any block of the heap. */
-static bool block_free(struct heap *h, struct seats_call call, struct chunk *c, void *p, bool drafted)
+bool instance_free_block(struct heap *h, struct owner *o, struct owner *self, struct chunk *c, void *p, bool drafted)
 {
+	struct owner *vacant;
 	struct slot_ref at;
 
+	(void)drafted;
 	if (!slot_find(c, p, &at))
-		return span_free(h, call, c, p);
-	if (call.owner != NULL && owner_has(call.owner, at.slab))
-		return instance_free_own(h, call.owner, at.slab, at.index);
+		return instance_free_span(h, self, c, p);
+	if (o != NULL && owner_has(o, at.slab))
+		return instance_free_own(h, o, at.slab, at.index);
 	if ((load_relaxed(&at.slab->owner) & OWNER_UNOWNED) != 0)
-		return free_unowned(h, call.self, at);
-	return free_remote(h, call, at, drafted);
+		return unowned_free(at.slab, at.index);
+	if (!remote_free(&at, &vacant))
+		return false;
+	if (vacant != NULL)
+		instance_visit(h, self, vacant, at.slab);
+	return true;
 }
 
 /* The common case: releases a slot of the caller's own slab.  Returns false if nothing was done. */
@@ -107,26 +87,20 @@ static inline bool release_own(struct heap *h, struct chunk *c, void *p)
 	return done;
 }
 
-/* release_own in any heap. */
-static inline bool release_own_in(struct heap *h, struct chunk *c, void *p)
+bool instance_release_own(struct heap *h, struct chunk *c, void *p)
 {
-	return likely(heap_kind(h)->own_records) ? release_own(h, c, p) : shared_hooks_now()->release_own(h, c, p);
+	return release_own(h, c, p);
 }
 
 static __attribute__((noinline)) void release_slow(struct chunk *c, void *p, const char *from)
 {
 	struct heap *h = chunk_heap(c);
 	struct seats_call call;
-	bool told, done;
+	bool done;
 
 	arenas_gone_with(c, p);
 	call = seats_enter(h);
-	told = call.owner != NULL && !heap_kind(h)->own_records;
-	if (told)
-		shared_hooks_now()->releasing(call.owner, p);
-	done = block_free(h, call, c, p, false);
-	if (told)
-		shared_hooks_now()->releasing(call.owner, NULL);
+	done = instance_kind_of(h)->free_block(h, call.owner, call.self, c, p, false);
 	seats_exit(call);
 	if (!done)
 		diagnose(from, p);
@@ -142,7 +116,7 @@ bool instance_release_drafted(struct heap *h, void *p)
 		return false;
 	arenas_gone_with(c, p);
 	call = seats_enter(h);
-	done = block_free(h, call, c, p, true);
+	done = instance_kind_of(h)->free_block(h, call.owner, call.self, c, p, true);
 	seats_exit(call);
 	return done;
 }
@@ -151,26 +125,27 @@ void instance_release(struct chunk *c, void *p)
 {
 	if (unlikely(c == NULL))
 		diagnose(CALL_RELEASE, p);
-	if (unlikely(!release_own_in(chunk_heap(c), c, p)))
+	if (unlikely(!instance_kind_of(chunk_heap(c))->release_own(chunk_heap(c), c, p)))
 		release_slow(c, p, CALL_RELEASE);
 }
 
-__attribute__((noinline)) void instance_release_slow(ash_heap *heap, void *p)
+__attribute__((noinline)) void instance_release_slow(struct heap *h, void *p)
 {
-	struct arena *a = arena_of(heap);
-
-	if (a != NULL)
-		arena_call_release(a, CALL_HEAP_RELEASE, p);
-	else if (p != NULL)
-		release_slow(instance_chunk(heap, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
+	if (p != NULL)
+		release_slow(instance_chunk(h, CALL_HEAP_RELEASE, p), p, CALL_HEAP_RELEASE);
 }
 
-static __attribute__((noinline)) void heap_release_other(ash_heap *heap, void *p)
+static __attribute__((noinline)) void release_any_kind(struct heap *h, void *p)
 {
-	if (likely(heap_of(heap)->sharing == PAGES_SHARED))
-		shared_hooks_now()->release(heap_of(heap), p);
+	instance_kind(heap_public(h))->release(h, p);
+}
+
+static __attribute__((noinline)) void release_other_kind(struct heap *h, void *p)
+{
+	if (likely(h->sharing == PAGES_SHARED)) /* as in alloc_other */
+		load_relaxed(&instance_kinds[PAGES_SHARED])->release(h, p);
 	else
-		instance_release_slow(heap, p);
+		release_any_kind(h, p);
 }
 
 FAST void ash_heap_release(ash_heap *heap, void *p)
@@ -179,24 +154,24 @@ FAST void ash_heap_release(ash_heap *heap, void *p)
 	struct chunk *c;
 
 	if (unlikely(h->sharing != PAGES_PRIVATE)) {
-		heap_release_other(heap, p);
+		release_other_kind(h, p);
 		return;
 	}
 	/* The hint may name any chunk: release_own compares p with a slab in it. */
 	c = map_guess(p);
 	if (unlikely(c == NULL) || unlikely(!release_own(h, c, p)))
-		instance_release_slow(heap, p);
+		instance_release_slow(h, p);
 }
 
 void ash_heap_release_sized(ash_heap *heap, void *p, size_t size)
 {
-	misuse_unless_fits(CALL_HEAP_RELEASE_SIZED, p, instance_bytes(heap, CALL_HEAP_RELEASE_SIZED, p), 1, size);
+	misuse_unless_fits(CALL_HEAP_RELEASE_SIZED, p, instance_kind(heap)->bytes(heap_of(heap), CALL_HEAP_RELEASE_SIZED, p), 1, size);
 	ash_heap_release(heap, p);
 }
 
 void ash_heap_release_aligned_sized(ash_heap *heap, void *p, size_t alignment, size_t size)
 {
-	misuse_unless_fits(CALL_HEAP_RELEASE_ALIGNED, p, instance_bytes(heap, CALL_HEAP_RELEASE_ALIGNED, p),
+	misuse_unless_fits(CALL_HEAP_RELEASE_ALIGNED, p, instance_kind(heap)->bytes(heap_of(heap), CALL_HEAP_RELEASE_ALIGNED, p),
 			   alignment, size);
 	ash_heap_release(heap, p);
 }

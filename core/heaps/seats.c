@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "heaps/seats.h"
 
-#include "backend/shared.h"
 #include "heaps/benches.h"
 #include "heaps/building.h"
+#include "heaps/kind.h"
 #include "process.h"
 #include "thread/seat.h"
 #include "thread/seating.h"
@@ -14,7 +14,7 @@ static struct owner *fill(struct seat_entry *t, struct heap *h)
 {
 	if (load_relaxed(&t->self) != NULL)
 		return NULL;
-	return heap_kind(h)->own_records ? seat_fill(&t->self, h) : shared_hooks_now()->seat_fill(h, t);
+	return instance_kind_of(h)->seat_fill(h, t);
 }
 
 struct owner *seats_take(struct heap *h, struct seat_entry **t)
@@ -63,8 +63,7 @@ void record_rest(struct heap *h, struct owner *o)
 {
 	struct building b = building_begin(h, o);
 
-	if (!heap_kind(h)->own_records)
-		shared_hooks_now()->rests(o);
+	instance_kind_of(h)->rests(o);
 	shrink_before_vacate(o);
 	building_end(b);
 }
@@ -110,7 +109,7 @@ void seats_close(struct heap *h)
 		left = (uint64_t)(uintptr_t)o;
 		(void)cas_acq_rel((uint64_t *)(void *)&e->self, &left, 0);
 		(void)cas_acq_rel(&e->id, &closing, 0);
-		if (kind == SEATS_SHARED && o != NULL && o != SEAT_BUSY)
-			shared_hooks_now()->seat_closed(h, o, known);
+		if (o != NULL && o != SEAT_BUSY)
+			instance_kind_of(h)->seat_closed(h, o, known);
 	}
 }

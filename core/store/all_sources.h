@@ -3,6 +3,7 @@
 #include "core/store/recover/intent.c"
 #include "core/store/calls/draft.c"
 #include "core/store/calls/hooks_blocks.c"
+#include "core/store/calls/hooks_free.c"
 #include "core/store/data/slots.c"
 
 ASHLAR_FOR_SIZE

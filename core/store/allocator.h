@@ -2,7 +2,7 @@
 /*
  * All that the store needs of the allocator.  The store stands on the allocator by this header: no other file of
  * core/store includes a header of the allocator's rooms (tools/layers checks that), but each may use sys/.  The
- * other direction is backend/shared.h: what the allocator calls when it works in a heap of the store.
+ * other direction is backend/shared.h and heaps/kind.h: what the allocator calls when it works in a heap of the store.
  */
 #ifndef CORE_ALLOCATOR_H
 #define CORE_ALLOCATOR_H
@@ -43,6 +43,7 @@
 
 #include "thread/seat.h"     /* holder_guest                                                                    */
 #include "thread/seating.h"  /* seat_fill; reap_all, takeover_...: records of the dead; visit_slab              */
+#include "heaps/kind.h"      /* instance_kind: the table of shared heaps, which the store sets                  */
 #include "heaps/benches.h"   /* the words of the store beside a thread's seats: seat_page.known, seat_entry.word */
 #include "heaps/seats.h"     /* seats_...: the calling thread's record; record_rest, record_vacate              */
 #include "heaps/building.h"  /* building_begin, building_end: around each change of more than slots             */

@@ -79,8 +79,7 @@ bool holder_has_ended(uint64_t word, uint64_t note)
 
 void holder_note(struct owner *o)
 {
-	if (heap_kind(o->heap)->own_records)
-		store_relaxed(&o->identity, process_ids());
+	store_relaxed(&o->identity, process_ids());
 }
 
 bool owner_hold_as(struct owner *o, uint64_t holder)

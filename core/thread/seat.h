@@ -134,7 +134,7 @@ INTERNAL bool holder_has_forked(void);
  */
 INTERNAL bool holder_has_ended(uint64_t word, uint64_t note);
 
-/* Stores the ids of the calling thread in its record, for ash_find and ashlar-look. */
+/* Stores the ids of the calling thread in its record of the default heap, for ash_find and ashlar-look. */
 INTERNAL void holder_note(struct owner *o);
 
 #endif

@@ -30,7 +30,7 @@ static struct owner *owner_make(struct heap *h, uint64_t me)
 	if (o == NULL)
 		return NULL;
 	if (owner_draws() || load_acquire(&h->owners) != NULL)
-		fork_watch(h); /* before a fork could lose the holder of a record */
+		generation_watch(); /* before a fork could lose the holder of a record */
 	/* New memory is 0, which is the initial state of all other members.  Their pages stay untouched. */
 	owner_publish(h, o, me);
 	return o;

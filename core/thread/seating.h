@@ -130,13 +130,10 @@ INTERNAL size_t takeover_end(struct takeover *t);
  * forked finds a new generation the next time it needs a slab of the heap, and takes over the records of older
  * generations.  Threads that the child starts before that have the new generation and leave the takeover to the
  * thread that forked, because only that thread knows that the record in its own seat is not lost.
+ *
+ * generation_watch is called before the second record is made.  An earlier fork can lose only the first record,
+ * if a thread other than its holder forks; in that child the record stays held.
  */
-
-/*
- * Makes forks noticed from now on (generation_watch).  Called before the second record is made.  An earlier fork can
- * lose only the first record, if a thread other than its holder forks; in that child the record stays held.
- */
-INTERNAL void fork_watch(struct heap *h);
 
 /* Takes over the records of older generations.  o is the caller's record, checked out. */
 INTERNAL void fork_settle(struct owner *o, uint64_t generation);

@@ -207,12 +207,6 @@ size_t takeover_end(struct takeover *t)
 	return t->records;
 }
 
-void fork_watch(struct heap *h)
-{
-	if (heap_kind(h)->own_records)
-		generation_watch();
-}
-
 void fork_settle(struct owner *o, uint64_t generation)
 {
 	struct heap *h = o->heap;

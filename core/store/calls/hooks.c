@@ -47,20 +47,27 @@ static int walk_all(struct heap *h, int (*see)(void *, void *, size_t, const str
 	return block_walk(h, true, see, context);
 }
 
-static uint64_t root(struct heap *h)
+static uint64_t root_of(struct heap *h)
 {
 	return intent_read(h, &h->root);
 }
 
-static void root_changes(struct heap *h)
+static void set_root(struct heap *h, uint64_t root)
 {
 	seal_touch(store_of(h));
+	store_release(&h->root, root); /* pairs with intent_read: the object of the root is complete */
+}
+
+static void recover(struct heap *h)
+{
+	(void)ash_heap_recover(heap_public(h));
 }
 
 static void leave(struct heap *h)
 {
 	struct store *s = store_of(h);
 
+	ash_heap_thread_detach(heap_public(h));
 	arenas_gone(s, s->bytes);
 	seats_close(h);
 	store_leave(s);
@@ -76,30 +83,37 @@ INTERNAL const struct shared_hooks store_hooks = {
 	.is_dead = recover_is_dead,
 	.settle = recover_settle,
 	.hold = holds_note,
+	.is_quiet = is_quiet,
+	.block_owner = owner_at,
+};
+
+INTERNAL const struct instance_kind instance_shared = {
+	.alloc = hooks_alloc,
+	.release = hooks_release,
+	.alloc_as = instance_alloc,
+	.resize = instance_resize,
+	.expand = instance_expand,
+	.bytes = instance_bytes,
+	.good_size = instance_good_size,
+	.walk = walk_all,
+	.extend = hooks_extend,
+	.release_owner = hooks_release_owner,
+	.root = root_of,
+	.set_root = set_root,
+	.leave = leave,
+	.seat_closed = hooks_seat_closed,
 	.building_begin = builders_begin,
 	.building_end = builders_end,
-	.is_quiet = is_quiet,
 	.seat_fill = hooks_seat_fill,
 	.rests = hooks_rests,
-	.seat_closed = hooks_seat_closed,
 	.is_busy = intents_busy,
 	.is_at_rest = is_sealed,
-	.alloc = hooks_alloc,
+	.recover = recover,
+	.search = recover_search,
 	.slot_take = hooks_slot_take,
 	.taking = hooks_taking,
 	.taken = hooks_taken,
 	.release_own = hooks_release_own,
-	.release = hooks_release,
-	.releasing = hooks_releasing,
-	.free_unowned = hooks_free_unowned,
-	.free_remote = hooks_free_remote,
+	.free_block = hooks_free_block,
 	.carry = draft_carry,
-	.block_owner = owner_at,
-	.walk = walk_all,
-	.search = recover_search,
-	.extend = hooks_extend,
-	.release_owner = hooks_release_owner,
-	.root = root,
-	.root_changes = root_changes,
-	.leave = leave,
 };

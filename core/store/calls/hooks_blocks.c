@@ -5,17 +5,7 @@
 #include "store/recover/block_tags.h"
 #include "store/recover/builders.h"
 #include "store/recover/census.h"
-#include "store/recover/holds.h"
 #include "store/recover/intent.h"
-
-/*
- * Notes the block that the record's holder is taking or releasing; NULL if that is done.  Release keeps the order among
- * the stores of a call; it pairs with owner_hold_as of the thread that recovers the record (recover_settle).
- */
-static ALWAYS_INLINE void flight_set(struct owner *o, const void *p)
-{
-	store_release(&truth_of(o)->flight, (uint64_t)(uintptr_t)p);
-}
 
 static ALWAYS_INLINE void *take(struct owner *o, struct bin *b, bool *clean, struct intent *draft)
 {
@@ -98,9 +88,12 @@ uint64_t hooks_taking(struct heap *h, struct owner *self, const void *draft)
 void hooks_taken(void *p, uint64_t tag, void *draft)
 {
 	struct intent *i = draft;
-	struct chunk *c = map_find(p);
 	struct slot_ref at;
+	struct chunk *c;
 
+	if (p == NULL)
+		return;
+	c = map_find(p);
 	if (i != NULL)
 		store_release(&i->fresh, (uint64_t)(uintptr_t)p);
 	if (slot_find(c, p, &at))
@@ -109,25 +102,6 @@ void hooks_taken(void *p, uint64_t tag, void *draft)
 	else
 		/* Pairs with examine_chunk: a span without a tag was not handed out. */
 		store_release(&c->clean, tag);
-}
-
-bool hooks_free_remote(struct heap *h, struct owner *o, struct owner *self, const struct slot_ref *at, bool drafted)
-{
-	struct store *s = store_of(h);
-	struct owner *vacant;
-
-	if (!slot_is_taken(at))
-		return false;
-	if (self == NULL)
-		seal_touch(s);
-	/* The slot is not in flight: if a thread dies before the release, its process keeps the block. */
-	if (!drafted)
-		store_release(census_tag(at->slab, at->index), o != NULL ? census_leaving(o) : census_mine(s, self));
-	if (!remote_free(at, &vacant))
-		return false;
-	if (unlikely(vacant != NULL))
-		instance_visit(h, self, vacant, at->slab);
-	return true;
 }
 
 /* ---- releases of slots of slabs that have an owner; each checks the record in ---- */
@@ -159,7 +133,7 @@ static __attribute__((noinline)) void release_settling(struct heap *h, void *p, 
 	/* There may be a heap in the block. */
 	if (unlikely(load_relaxed(&arenas_used) != 0)) {
 		seats_give(t, o);
-		instance_release_slow(heap_public(h), p);
+		instance_release_slow(h, p);
 		return;
 	}
 	flight_set(o, p);
@@ -212,7 +186,7 @@ static ALWAYS_INLINE bool release_owned(struct heap *h, struct seat_entry *t, st
 		return true;
 	}
 	flight_set(o, p);
-	/* As remote_set, with the tag in between, for the reason in hooks_free_remote. */
+	/* As remote_set, with the tag in between, for the reason in free_remote of hooks_free.c. */
 	if (unlikely(remote_is_free(s, index)))
 		release_twice(t, o, p, call);
 	store_release(census_tag(s, index), census_leaving(o));
@@ -257,7 +231,7 @@ static __attribute__((noinline)) void release_other_slot(struct heap *h, void *p
 							 struct owner *o)
 {
 	if (unlikely(!release_owned(h, t, o, s, p, CALL_HEAP_RELEASE)))
-		instance_release_slow(heap_public(h), p);
+		instance_release_slow(h, p);
 }
 
 FAST void hooks_release(struct heap *h, void *p)
@@ -269,34 +243,10 @@ FAST void hooks_release(struct heap *h, void *p)
 	struct slab *s;
 
 	if (unlikely(c == NULL) || unlikely((o = seats_guess_kind(h, SEATS_SHARED, &t)) == NULL)) {
-		instance_release_slow(heap_public(h), p);
+		instance_release_slow(h, p);
 		return;
 	}
 	s = slab_record(c, p);
 	if (unlikely(!release_own_slot(h, t, o, s, p)))
 		release_other_slot(h, p, s, t, o);
-}
-
-void hooks_releasing(struct owner *o, const void *p)
-{
-	flight_set(o, p);
-}
-
-bool hooks_free_unowned(struct heap *h, struct owner *self, const struct slot_ref *at)
-{
-	struct building b;
-	bool done;
-
-	if (!slot_is_taken(at))
-		return false;
-	/*
-	 * A slot without a tag is in flight.  That is allowed only while the caller builds and holds the slot;
-	 * otherwise the slot would count as lost.
-	 */
-	b = building_begin(h, self);
-	holds_note(h, hold_slot(at->slab, at->index), true);
-	store_release(census_tag(at->slab, at->index), TAG_NONE);
-	done = unowned_free(at->slab, at->index);
-	building_end(b);
-	return done;
 }

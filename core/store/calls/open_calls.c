@@ -18,6 +18,7 @@ static struct store_size store_size(size_t capacity, const struct ash_heap_optio
 static void hooks_set(void)
 {
 	store_relaxed(&shared_hooks, &store_hooks); /* see shared_hooks_now */
+	store_relaxed(&instance_kinds[PAGES_SHARED], &instance_shared);
 }
 
 /* Returns the handle of a store, or NULL if s is NULL. */
@@ -25,7 +26,7 @@ static ash_heap *shared(struct store *s)
 {
 	if (s == NULL)
 		return NULL;
-	store_relaxed(&heap_hooks, &instance_hooks); /* see heap_hooks_now */
+	instance_set();
 	return heap_public(&s->heap);
 }
 
