@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of heaps of this process, and its functions that do little or nothing. */
 #include "diagnostics/blocks.h"
-#include "front/block.h"
 #include "front/span.h"
 #include "heaps/instance.h"
 #include "heaps/remains.h"
