@@ -71,33 +71,6 @@ TEST(keep_a_quarter_beside_live_blocks, 20)
 	CHECK(retained() <= ash_defaults.retain / 2);
 }
 
-/* Large values, of which some are replaced at a time: a tenth of the live ones stays, and little in the end. */
-TEST(keep_a_tenth_beside_large_values, 20)
-{
-	enum { LIVE = 12, AT_A_TIME = 4, ROUNDS = 6 };
-	unsigned char *live[LIVE] = {NULL}, *next[AT_A_TIME];
-	size_t size = 40 * MIB;
-
-	needs_small_pages(); /* others are huge from elsewhere on */
-	needs_pages_of_4k(); /* with larger ones blocks get no huge pages, and a quarter may stay */
-	for (int i = 0; i < LIVE; i++)
-		live[i] = filled(size);
-	for (int i = 0; i < ROUNDS * AT_A_TIME; i += AT_A_TIME) {
-		for (int k = 0; k < AT_A_TIME; k++)
-			next[k] = filled(size);
-		for (int k = 0; k < AT_A_TIME; k++) {
-			ash_release(live[(i + k) % LIVE]);
-			live[(i + k) % LIVE] = next[k];
-		}
-		rt_print("     %zu MiB retained\n", retained() / MIB);
-		CHECK(retained() <= LIVE * size / 10);
-	}
-	release_each(live, LIVE);
-	rt_print("     %zu MiB retained\n", retained() / MIB);
-	CHECK(retained() <= 64 * MIB);
-	CHECK_EQ(ash_check(), 0);
-}
-
 /* ---- after a peak that came again, by operations that would all be fast ---- */
 
 enum { OPERATIONS = 100000 };
@@ -194,41 +167,6 @@ TEST(keep_after_shrink, 30)
 	p = NOT_NULL(ash_resize(p, 2 * MIB));
 	small_pairs(OPERATIONS);
 	CHECK(retained() <= ash_defaults.retain);
-}
-
-/* A peak below `retain` that came again is given back by slow operations, although owners do not watch. */
-TEST(keep_small_peak_goes, 30)
-{
-	enum { LIVE = 2000, PEAK = 10000 };
-	static void *live[LIVE], *peak[PEAK];
-	struct rt_random random;
-	size_t bytes, n, turns = 0;
-
-	rt_seed(&random, 2);
-	for (n = 0; n < LIVE; n++)
-		live[n] = ash_alloc(16 + rt_below(&random, 2000));
-	for (int round = 0; round < 3; round++) {
-		for (bytes = n = 0; n < PEAK && bytes < 4 * MIB; n++) {
-			size_t size = 16 + rt_below(&random, 2000);
-
-			peak[n] = filled(size);
-			bytes += size;
-		}
-		while (n-- > 0)
-			ash_release(peak[n]);
-	}
-	CHECK(retained() > 2 * MIB);
-	while (retained() > 3 * MIB / 2) {
-		CHECK(turns++ < 2000); /* of 1000: some 600 are needed */
-		for (n = 0; n < 1000; n++) {
-			size_t at = rt_below(&random, LIVE);
-
-			ash_release(live[at]);
-			live[at] = ash_alloc(16 + rt_below(&random, 2000));
-		}
-	}
-	release_each(live, LIVE);
-	CHECK_EQ(ash_check(), 0);
 }
 
 /* ---- never on top of a peak ---- */

@@ -51,24 +51,6 @@ TEST_CALL(keep_a_peak_again_of_100000, 20, comes_again(100000));
 TEST_CALL(keep_a_peak_again_of_900000, 20, comes_again(900000));
 TEST_CALL(keep_a_peak_again_of_5000000, 20, comes_again(5000000));
 
-/* While a peak goes, a loop of 8 MiB blocks keeps its pages. */
-TEST(keep_loop_beside_peak, 30)
-{
-	unsigned long before;
-
-	ash_release(filled(scaled(512 * MIB, 24 * MIB)));
-	before = rt_faults();
-	for (int i = 0; i < 2000; i++) {
-		ash_release(filled(8 * MIB / scaled(1, 8)));
-		for (int k = 0; k < 25; k++)
-			ash_release(ash_alloc(100));
-	}
-	if (figures()) {
-		CHECK(rt_faults() - before < 4 * 8 * MIB / PAGE);
-		CHECK(rt_anonymous() <= 64 * MIB);
-	}
-}
-
 /* ---- whole free pages between live blocks ---- */
 
 enum { KEPT_OF = 20 };
@@ -128,26 +110,6 @@ static void holes_go(size_t size)
 
 TEST_CALL(keep_no_holes_of_512, 20, holes_go(512));
 TEST_CALL(keep_no_holes_of_6000, 20, holes_go(6000));
-
-/* A peak that comes again and again faults in no more than a part of its holes. */
-TEST(keep_holes_of_a_peak_that_comes_again, 60)
-{
-	struct peak p = peak_take(scaled(100 * MIB, 20 * MIB), 1000);
-	unsigned long first = 0, last = 0, before;
-
-	for (unsigned round = 0; round < 8; round++) {
-		peak_thins(&p);
-		before = rt_faults();
-		for (size_t i = 0; i < p.n; i++)
-			if (p.blocks[i] == NULL)
-				memset(p.blocks[i] = NOT_NULL(ash_alloc(1000)), 1, 1000);
-		last = rt_faults() - before;
-		first = round == 0 ? last : first;
-	}
-	rt_print("     faults: %lu in the first round, %lu in the last one\n", first, last);
-	CHECK(!figures() || last <= first / 4);
-	peak_ends(&p);
-}
 
 /* ---- blocks that a neighbour releases ---- */
 

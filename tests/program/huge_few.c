@@ -137,15 +137,6 @@ TEST(huge_not_for_first_bytes, 20)
 	}
 }
 
-/* Of a block that is large enough for them the first byte costs a sixteenth at most. */
-TEST(huge_first_byte_is_a_sixteenth, 20)
-{
-	needs_figures();
-	needs_advice();
-	CHECK(touched(1, 32 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
-	CHECK(touched(1, 512 * MIB, SIZE_MAX / 2) <= 2 * MIB + 256 * KIB);
-}
-
 /* ---- advice that was given is known ---- */
 
 #define WANTED "hg" /* MADV_HUGEPAGE    */

@@ -12,7 +12,6 @@
 #include "support/wrap.h"
 
 static size_t calls;
-static unsigned char value = 1; /* that blocks are filled with */
 static bool page_locked; /* advice for a single page is refused */
 
 #define COUNT(call) WRAP_CALL(call, calls++)
@@ -60,7 +59,7 @@ static struct cost cost_of(size_t least, size_t range, size_t live, size_t bytes
 		p[k] = zero ? ash_zalloc(1, size) : ash_alloc(size);
 		CHECK(p[k] != NULL);
 		for (size_t n = 0; n < bytes && n * 4096 < size; n++)
-			p[k][bytes == SIZE_MAX || n == 0 ? n * 4096 : rt_below(&r, size)] = value;
+			p[k][bytes == SIZE_MAX || n == 0 ? n * 4096 : rt_below(&r, size)] = 1;
 	}
 	cost = (struct cost){calls - before.calls, rt_faults() - before.faults};
 	rt_print("     %zu system calls, %zu faults in %u rounds\n", cost.calls, cost.faults, ROUNDS);
@@ -99,70 +98,6 @@ TEST(sparse_not_if_all_is_written, 20)
 	at_most(2, 2, 9 * MIB, 0, 1, SIZE_MAX, false);
 	at_most(2, 2, 9 * MIB, 0, 1, SIZE_MAX, true);
 }
-
-/* ---- what is written is no evidence: zeros cost what other bytes do ---- */
-
-/* Sizes of which some are above half of `retain`, and all below. */
-TEST(sparse_not_if_zeros_are_written, 60)
-{
-	static const size_t least[] = {MIB + 1, 3 * MIB, 5 * MIB}, range[] = {4 * MIB, 0, 20 * MIB};
-	struct cost ones, zeros;
-
-	for (size_t i = 0; i < 3; i++) {
-		value = 1;
-		ones = cost_of(least[i], range[i], range[i] == 0 ? 1 : LIVE, SIZE_MAX, false);
-		(void)ash_trim(0);
-		value = 0;
-		zeros = cost_of(least[i], range[i], range[i] == 0 ? 1 : LIVE, SIZE_MAX, false);
-		(void)ash_trim(0);
-		CHECK(zeros.faults <= ones.faults + ones.faults / 20 + 20);
-		CHECK(zeros.calls <= ones.calls + ones.calls / 20 + 20);
-	}
-}
-
-enum { ROOM = 16 * MIB };
-
-/* Faults of the last of three turns: both blocks are filled with zeros, in the same place. */
-static size_t faults_of_turns(void first(void))
-{
-	size_t before = 0;
-
-	heap_default.floor = 100000; /* released memory stays */
-	ash_release(ash_alloc(ROOM)); /* a region for all of them */
-	for (size_t i = 0; i < 3; i++) {
-		before = rt_faults();
-		first();
-	}
-	before = rt_faults() - before;
-	rt_print("     %zu faults\n", before);
-	return rt_under_qemu() ? 0 : before;
-}
-
-static void *zeros(void *p, size_t bytes)
-{
-	return memset(NOT_NULL(p), 0, bytes);
-}
-
-static void resized(void)
-{
-	ash_release(zeros(ash_resize(zeros(ash_alloc(4 * MIB), 4 * MIB), 6 * MIB), 6 * MIB));
-}
-
-static void resized_zeroed(void)
-{
-	ash_release(zeros(ash_resize(zeros(ash_zalloc(1, 4 * MIB), 4 * MIB), 6 * MIB), 6 * MIB));
-}
-
-/* A zeroed block where another one was: it is cleared, and what it leaves untouched was resident before. */
-static void zeroed_in_turn(void)
-{
-	ash_release(zeros(ash_alloc(6 * MIB), 6 * MIB));
-	ash_release(zeros(ash_zalloc(1, 6 * MIB), 6 * MIB));
-}
-
-TEST_CALL(sparse_not_if_zeros_are_resized, 20, CHECK(faults_of_turns(resized) < 20));
-TEST_CALL(sparse_not_if_zeroed_is_resized, 20, CHECK(faults_of_turns(resized_zeroed) < 20));
-TEST_CALL(sparse_not_if_zeroed_follows, 20, CHECK(faults_of_turns(zeroed_in_turn) < 20));
 
 /* ---- zeroed blocks are zero, whatever lay there ---- */
 
