@@ -72,19 +72,19 @@ static uint64_t damaged_word(struct rt_random *r, int fd, uint64_t old)
 
 static void damage_look(struct rt_random *r, UNUSED int fd, const char *path)
 {
-	static const char *const options[] = {NULL, "--json", "--map", "--svg", "--blocks", "--find"};
-	const char *option = options[rt_below(r, 6)];
+	static const char *const options[] = {NULL, "--json", "--svg", "--blocks", "--find"};
+	const char *option = options[rt_below(r, 5)];
 	char address[32];
 	int status;
 
 	rt_format(address, sizeof address, "0x%lx", (unsigned long)(rt_next(r) >> 17));
-	status = look_run(path, option, option == options[5] ? address : NULL);
+	status = look_run(path, option, option == options[4] ? address : NULL);
 	if (status < 0 || status > 2) {
 		rt_fprint(2, "with %s: status %d\n", option == NULL ? "no option" : option, status);
 		CHECK(status >= 0 && status <= 2);
 	}
 	/* It says something: here of what, or why not. */
-	CHECK(look_text[0] != '\0' || option == options[4]);
+	CHECK(look_text[0] != '\0' || option == options[3]);
 	outcomes[status]++;
 }
 

@@ -13,7 +13,6 @@ const struct ash_defaults ash_defaults = {
 
 static const char usage[] =
 	"usage: ashlar-look [OPTION...] PID | CORE | HEAPFILE\n"
-	"  --map           the address map, a character a unit of 32 KiB\n"
 	"  --svg           a picture of the chunks, on standard output\n"
 	"  --json          the figures, for programs\n"
 	"  --blocks        every block: address, bytes, owner\n"
@@ -24,7 +23,7 @@ static const char usage[] =
 	"Status: 0 done; 1 it is damaged, incomplete or, with --find, in no heap; 2 nothing to see.\n";
 
 struct options {
-	bool map, svg, json, blocks, find, watch, stop;
+	bool svg, json, blocks, find, watch, stop;
 	uint64_t address;
 	const char *what;
 };
@@ -54,9 +53,8 @@ static bool parse(struct options *o, int argc, char **argv)
 	struct flag {
 		const char *name;
 		bool *value;
-	} flags[] = {{"--map", &o->map},	   {"--svg", &o->svg},	   {"--json", &o->json},
-		     {"--blocks", &o->blocks}, {"--watch", &o->watch}, {"--stop", &o->stop},
-		     {"--find", &o->find}};
+	} flags[] = {{"--svg", &o->svg},	 {"--json", &o->json}, {"--blocks", &o->blocks},
+		     {"--watch", &o->watch}, {"--stop", &o->stop}, {"--find", &o->find}};
 	const size_t n = sizeof flags / sizeof flags[0];
 	size_t k;
 	int i;
@@ -123,8 +121,6 @@ static bool show(const struct options *o, const struct look *k)
 	show_classes(&k->now, &k->sums);
 	show_owners(&k->now, &k->sums);
 	show_large(&k->now);
-	if (o->map)
-		show_map(&k->now);
 	return true;
 }
 

@@ -10,7 +10,6 @@ void show_summary(const struct picture *p, const struct sums *t);
 void show_classes(const struct picture *p, const struct sums *t);
 void show_owners(const struct picture *p, const struct sums *t);
 void show_large(const struct picture *p);
-void show_map(const struct picture *p);
 void show_json(const struct picture *p, const struct sums *t);
 void show_svg(const struct picture *p, const struct sums *t);
 void show_blocks(const struct picture *p);
