@@ -191,18 +191,39 @@ static void reserve(void)
 	fetch_add_relaxed(&heap_default.reserved, 3);
 }
 
+/* Whether the call had written the sum before its k-th instruction, or ended. */
+static bool written_by(size_t k)
+{
+	past = true;
+	if (with_act_at(k, large))
+		fetch_add_relaxed(&heap_default.reserved, (uint64_t)0 - 3);
+	CHECK_EQ(stats_now().reserved, heap_default.reserved * CHUNK_SIZE);
+	ash_release(span);
+	(void)ash_trim(0);
+	CHECK_EQ(heap_default.reserved, 0);
+	return past;
+}
+
+/* At each of the last instructions before the sum is written: hundreds precede these, and thousands follow. */
 TEST(inner_swaps_reserved, 20)
 {
-	/* Only until the sum was written: thousands of instructions follow. */
+	enum { NEAR = 64 };
+	size_t before = 0, k = NEAR, middle;
+
 	step_begin(reserve);
-	for (size_t k = 0; !past; k++) {
-		CHECK(with_act_at(k, large));
-		fetch_add_relaxed(&heap_default.reserved, (uint64_t)0 - 3);
-		CHECK_EQ(stats_now().reserved, heap_default.reserved * CHUNK_SIZE);
-		ash_release(span);
-		(void)ash_trim(0);
-		CHECK_EQ(heap_default.reserved, 0);
+	for (; !written_by(k); k *= 2)
+		before = k;
+	while (k - before > NEAR) {
+		middle = (before + k) / 2;
+		if (written_by(middle))
+			k = middle;
+		else
+			before = middle;
 	}
+	while (!written_by(before))
+		before++;
+	rt_print("     written before boundary %zu\n", before);
+	CHECK(before > 0 && before <= k);
 }
 
 static struct owner one, two;
