@@ -70,7 +70,7 @@ INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
  * of several slots for such blocks (slab_packs) are never current, either; else they work like those of small blocks.
  * If the owner empties a large slab, the slab becomes a spare, on no list and not ready:
  *
- *   taken --> spare --> taken again, by a block of as many units
+ *   taken --> spare --> taken again, by a block of its class
  *                  \--> closed; its units go back to the chunk: younger spares need its
  *                       place, or the owner shrinks
  *
@@ -104,7 +104,7 @@ static inline void large_use(struct slab *s)
 }
 
 /*
- * Takes a slot of a class above SLOT_LARGE, or of a larger class, from a spare of equal units, or from a slab made of free units.  Sets
+ * Takes a slot of a class above SLOT_LARGE from a spare of the class, or from a slab made of free units.  Sets
  * *clean to whether the slot is known to read zero.  Returns NULL if refill_bin has to find a slab.
  */
 INTERNAL void *large_take(struct owner *o, unsigned class, bool *clean);

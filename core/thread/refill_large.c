@@ -6,8 +6,8 @@
 #include "thread/settle.h"
 
 /*
- * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the slot of
- * the first spare is smaller than the class: another class of as many units has slots that are aligned to their size.
+ * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the first spare
+ * is of the other class of as many units (class_widest).
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
@@ -17,7 +17,7 @@ static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 	if (some == 0)
 		return NULL;
 	s = o->spares[cpu_lowest_bit(some) - 1];
-	if (s->class < class)
+	if (s->class != class)
 		return NULL;
 	spares_remove(o, s);
 	return s;

@@ -32,7 +32,7 @@ TEST(rows_of_classes_and_spans, 10)
 {
 	struct ash_statistics st;
 	size_t blocks = 0, bytes = 0;
-	unsigned of_100 = class_of(100), of_3000 = class_of(3000), of_large = class_of(100000), i;
+	unsigned of_100 = class_of(100), of_3000 = class_of(3000), of_large = class_of(ash_good_size(100000)), i;
 
 	look();
 	for (i = 0; i <= CLASSES; i++)

@@ -14,8 +14,8 @@ static void release_some(UNUSED void *unused)
 
 	for (i = 0; i < BLOCKS; i += 7) {
 		ash_release(blocks[i]);
-		book->taken[class_of(sizes[i])]--;
-		book->released[class_of(sizes[i])]++;
+		book->taken[class_of(ash_good_size(sizes[i]))]--;
+		book->released[class_of(ash_good_size(sizes[i]))]++;
 		blocks[i] = NULL;
 	}
 }
@@ -43,7 +43,7 @@ static void mixture(void)
 		sizes[i] = rt_below(&r, i % 3 == 0 ? BLOCK_MAX : 600) + 1;
 		blocks[i] = NOT_NULL(ash_alloc(sizes[i]));
 		memset(blocks[i], 1, sizes[i]);
-		book->taken[class_of(sizes[i])]++;
+		book->taken[class_of(ash_good_size(sizes[i]))]++;
 	}
 	/* More units than spares have (SPARE_MOST): some are retained in their chunk. */
 	for (i = 0; i < 12; i++) {
@@ -54,7 +54,7 @@ static void mixture(void)
 	/* Freed by the owner; by another thread, which ends; spans. */
 	for (i = 3; i < BLOCKS; i += 14) {
 		ash_release(blocks[i]);
-		book->taken[class_of(sizes[i])]--;
+		book->taken[class_of(ash_good_size(sizes[i]))]--;
 		blocks[i] = NULL;
 	}
 	rt_in_thread(release_some, NULL);
@@ -65,7 +65,7 @@ static void mixture(void)
 		book->span_bytes += ash_usable_size(p);
 	}
 	book->block = blocks[1];
-	book->size = class_size(class_of(sizes[1]));
+	book->size = ash_good_size(sizes[1]);
 	book_walk();
 	/* What it does while it waits, once before: else the pages of this code would come in while it is looked at. */
 	book->done = 1;

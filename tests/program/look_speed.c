@@ -75,7 +75,7 @@ static void speed_target(void)
 		size = i % 2 == 0 ? quiet_sizes[i / 2 % QUIET_CLASSES] : busy_sizes[i / 2 % BUSY_CLASSES];
 		stay[i] = NOT_NULL(ash_alloc(size));
 		stamp(stay[i], size);
-		book->taken[class_of(size)]++;
+		book->taken[class_of(ash_good_size(size))]++;
 	}
 	for (i = 0; i < SPEED_THREADS; i++)
 		t[i] = rt_thread_start(busy, (void *)(uintptr_t)i);
@@ -94,10 +94,10 @@ static void speed_target(void)
 
 static void row_is_right(size_t size, bool quiet)
 {
-	size_t stays = book->taken[class_of(size)], most = SPEED_THREADS * (LIVE + 1);
+	size_t stays = book->taken[class_of(ash_good_size(size))], most = SPEED_THREADS * (LIVE + 1);
 	size_t taken, changed;
 
-	size = class_size(class_of(size));
+	size = ash_good_size(size);
 	taken = look_row(size, "taken");
 	changed = look_row(size, "changed");
 	if (quiet) {

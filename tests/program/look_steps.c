@@ -85,7 +85,7 @@ static unsigned seen_before, seen_after;
 /* Returns the slot size in the row of a block of this size, or 0 for the row of spans. */
 static size_t row_of(size_t size)
 {
-	return size > SLOT_MAX ? 0 : class_size(class_of(size));
+	return size > SLOT_MAX ? 0 : ash_good_size(size);
 }
 
 static void boundary_is_right(long pid)
@@ -104,7 +104,7 @@ static void boundary_is_right(long pid)
 			 blocks - 3);
 	/* Of a span: its own bytes. */
 	CHECK(bytes >= 3 * 64 + (blocks == 4 ? book->from : 0));
-	CHECK(bytes <= 3 * 64 + (blocks == 4 ? book->size + book->size / 8 : 0));
+	CHECK(bytes <= 3 * 64 + (blocks == 4 ? ash_good_size(book->size) : 0));
 	CHECK_EQ(look_figure(look_text, "changed_slots"), 0);
 	if (book->from < book->size && blocks == 4)
 		++*(bytes < 3 * 64 + book->size ? &seen_before : &seen_after);

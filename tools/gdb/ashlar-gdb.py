@@ -3,7 +3,8 @@
 
   ashlar                  figures of the default heap, a row for each size class in use
   ashlar find ADDRESS     what an address is: its block, size, offset, free or taken, owner
-  ashlar blocks SIZE [N]  the first N (100) live blocks of the class of SIZE; above 1 MiB: all spans
+  ashlar blocks SIZE [N]  the first N (100) live blocks of the class of SIZE; above 32 KiB those of as many units;
+                          above 1 MiB all spans
   ashlar check            whether bitmaps, slabs and chunks agree
 
 They read memory only: nothing is called in the program.  Where the members of the
@@ -301,7 +302,7 @@ class Find(gdb.Command):
 
 
 class Blocks(gdb.Command):
-    """ashlar blocks SIZE [N]: live blocks of the class of SIZE, the first N (100) of them."""
+    """ashlar blocks SIZE [N]: live blocks of the class of SIZE or, above 32 KiB, of as many units; the first N (100)."""
 
     def __init__(self):
         super().__init__("ashlar blocks", gdb.COMMAND_DATA)
@@ -326,9 +327,11 @@ class Blocks(gdb.Command):
                 yield base, chunk["span_bytes"]
             elif chunk["kind"] == heap.number["chunk_slabs"] and size != 0:
                 for _, _, slab in heap.slabs(chunk):
-                    if slab["slot_size"] == size:
+                    units = -(-size >> heap.number["unit_shift"])
+                    alone = units > 1 and slab["slots"] == 1 and slab["units"] == units
+                    if slab["slot_size"] == size or alone:
                         for index in heap.taken(slab):
-                            yield slab["base"] + index * size, size
+                            yield slab["base"] + index * slab["slot_size"], slab["slot_size"]
 
 
 class Check(gdb.Command):

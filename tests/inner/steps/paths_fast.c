@@ -86,9 +86,6 @@ static void park(size_t size)
 
 DOES(park_it, park(step_size));
 
-/* Of another class, but of as many units: its slots are aligned to their size. */
-DOES(park_another, park(2 * UNIT_SIZE));
-
 static void take_and_park_many(void)
 {
 	take();
@@ -141,8 +138,6 @@ const struct path steps_fast[] = {
 	{"allocate: large", NULL, steps_alloc, PASSES_AVOIDS(large_take, slot_alloc), 40000},
 	{"allocate: large, a spare", park_it, steps_alloc, PASSES_AVOIDS(large_take, slabs_append),
 	 40000},
-	{"allocate: large, a spare of another class", park_another, steps_alloc,
-	 PASSES_AVOIDS(large_take, slabs_append), 40000},
 	{"allocate: large, no room", steps_fill_units, steps_alloc, PASSES(spares_reduce), 40000},
 	{"zero-allocate: large, a spare", park_it, do_zalloc,
 	 PASSES_AVOIDS(large_take, slabs_append), 40000},
