@@ -6,21 +6,22 @@
 #include "thread/settle.h"
 
 /*
- * Takes a spare of `count` units that large_freed cached.  Returns NULL if there is no such spare, or if the first spare
- * is of the other class of as many units (class_widest).
+ * Takes a spare of the class that large_freed cached, or returns NULL.  At most two classes have slabs of `count` units
+ * (class_widest), unless the heap packs slabs.
  */
 static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
 {
-	uint32_t some = o->large[count];
+	uint32_t some;
 	struct slab *s;
 
-	if (some == 0)
-		return NULL;
-	s = o->spares[cpu_lowest_bit(some) - 1];
-	if (s->class != class)
-		return NULL;
-	spares_remove(o, s);
-	return s;
+	for (some = o->large[count]; some != 0; some &= some - 1) {
+		s = o->spares[cpu_lowest_bit(some) - 1];
+		if (likely(s->class == class)) {
+			spares_remove(o, s);
+			return s;
+		}
+	}
+	return NULL;
 }
 
 void *large_take(struct owner *o, unsigned class, bool *clean)

@@ -2,6 +2,7 @@
 /* Spares of blocks above 32 KiB (core/thread/refill_large.c): which blocks they serve. */
 #include "backend/map.h"
 #include "backend/retain.h"
+#include "front/slot.h"
 #include "inner/spares.h"
 #include "support/blocks.h"
 #include "thread/bin.h"
@@ -130,14 +131,14 @@ TEST(large_spare_is_not_clean, 10)
 	CHECK(ash_alloc(10) != NULL);
 	ash_release(p);
 	o = seat_take();
-	CHECK(large_take(o, class_of(40000), &clean) == p);
+	CHECK(large_take(o, slot_class(class_of(40000)), &clean) == p);
 	CHECK(!clean);
 	clean = false;
-	p = large_take(o, class_of(60000), &clean);
+	p = large_take(o, slot_class(class_of(60000)), &clean);
 	CHECK(p != NULL && clean); /* fresh from the system */
 	CHECK(slab_find(map_find(p), p, &s));
 	large_freed(o, s);
 	clean = true;
-	CHECK(large_take(o, class_of(57000), &clean) == p && !clean);
+	CHECK(large_take(o, slot_class(class_of(57000)), &clean) == p && !clean);
 	seat_open();
 }
