@@ -247,8 +247,8 @@ INTERNAL struct slab *slab_make(struct heap *h, unsigned class, bool few, uint64
 /*
  * Arms the trigger of slab_has_event: sets s->all_free to the all-free word of a group that is not yet all
  * free.  Returns true if there is no such group, so that the slab is empty (remote bits do not count).
- * Because no slot is allocated from an armed slab, repeating this at each event finds the slab empty in the
- * end.
+ * The group has a taken slot, so the slab cannot become empty without that event.  Repeating this at each event
+ * therefore finds the slab empty in the end, also if slots were allocated in between.
  */
 INTERNAL bool slab_arm(struct slab *s);
 

@@ -121,6 +121,7 @@ static inline void slab_resumes(const struct owner *o, struct slab *s)
 	}
 }
 
+/* Makes a slab current that is on no list and that the caller holds. */
 static ALWAYS_INLINE void bin_begins(struct owner *o, struct bin *b, struct slab *s)
 {
 	slab_resumes(o, s);
@@ -135,8 +136,8 @@ static inline bool bin_is_full(const struct owner *o, unsigned class)
 }
 
 /*
- * Makes a slab current that is on no list, if the bin has no slot.  Returns false, and changes nothing, if the bin has
- * a slot, or the current slab is a spare, or another thread holds the slab.
+ * Makes a slab that was full and is on no list the current slab of a bin without a slot.  Returns false, and changes
+ * nothing, if the bin has a slot, if its current slab is a spare, or if another thread holds the slab.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {
