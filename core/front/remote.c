@@ -156,7 +156,7 @@ void release_rest(void *p, struct slab *s)
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	sample_slot_gone(s->base, s, (uint64_t)(uintptr_t)o);
-	/* The short way of settle_freed if no slab of the class has a free slot, so that no list changes. */
+	/* The short way of settle_freed if the slab and the current slab of its class are full, so that no list changes. */
 	if (s->ready == 0 && s->class <= CLASS_ONE && bin_is_full(o, s->class) && !bin_has(o, s) && word != s->all_free &&
 	    owner_is_uncounted(o)) {
 		owner_begin(o);
