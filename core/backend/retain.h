@@ -43,11 +43,12 @@
  * reuses kept memory will probably reuse the rest soon.
  *
  * All threads of a heap advance its clock, at each 16th slow operation of a thread (owner_count).  The operations of
- * threads beyond the heap's first thread count as a sixteenth.  There is no background thread, and the fast paths do not count.  So
- * while the kept memory exceeds the limit by half of options.retain, the clock is said to run (heap.running): owners
- * are watched (thread/bin.h) from their next slow operation on, and no slab stays current.  Then each allocation
- * takes a slow path, where it counts if a slot of its slab was released since the last allocation.  So the clock
- * advances whatever the program does, and a program that allocates without releasing is not counted.
+ * threads beyond the heap's first thread count as a sixteenth.  There is no background thread, and the fast paths do
+ * not count.  So while the kept memory exceeds the limit by half of options.retain, the clock is said to run
+ * (heap.running): owners are watched (thread/bin.h) from their next slow operation on, and no slab stays current.
+ * Then each allocation takes a slow path, where it counts if a slot of its slab was released since the last
+ * allocation.  So the clock advances whatever the program does, and a program that allocates without releasing is not
+ * counted.
  *
  * Memory that the system refuses to purge (locked memory) is not tried again until much more is kept.
  */

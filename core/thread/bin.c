@@ -22,8 +22,12 @@ static void owner_watch(struct owner *o)
 
 static void owner_tick(struct owner *o)
 {
+	bool first = o->next == NULL;
+
 	if (++o->ticks % TICK == 0)
-		retain_tick(o->heap, o->next == NULL ? TICK : 1);
+		retain_tick(o->heap, first ? TICK : 1);
+	else if (first && unlikely(load_relaxed(&o->heap->due_at) != 0))
+		retain_tick(o->heap, 0); /* a part of the due memory goes at each operation */
 }
 
 void owner_count(struct owner *o)

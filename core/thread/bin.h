@@ -20,6 +20,7 @@
  * Counts a slow operation of the holder on the heap's clock (backend/retain.h).  All threads of the heap share the
  * clock, so a record tells the clock of every 16th operation only: otherwise the clock's cache line would move between
  * the cores with each operation.  The heap's first record (its `next` is NULL) then counts 16, the others count 1.
+ * While memory is due, each operation of the first record purges a part.
  *
  * The fast paths do not count.  Therefore the record is watched while the clock runs: no slab stays current, and each
  * allocation takes a slow path.  That allocation counts if a fast path released a slot since the last allocation.  So
