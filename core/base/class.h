@@ -115,8 +115,8 @@ static inline bool class_is_aligned(unsigned class)
 }
 
 /*
- * Returns the largest class whose slab of one slot has as many units as that of this class, above SLOT_LARGE.  The
- * slots of the result are aligned to their size only if those of `class` are.
+ * For a class above SLOT_LARGE, of which a slot takes whole units: returns the largest class with the same number of
+ * units.  The slots of the result are aligned to their size only if those of `class` are.
  */
 static inline unsigned class_widest(unsigned class)
 {

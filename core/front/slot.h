@@ -11,7 +11,7 @@
 /*
  * Returns the class of the slots that blocks of this class get.  Above SLOT_LARGE a slab has one slot, which no other
  * block shares a unit with.  So the slot has all that fits into the units, and a slab that is free serves each block
- * of so many units.  This is not so where slabs of several slots use the ends of units (slab_packs).
+ * with that number of units.  This is not so where slabs of several slots use the ends of units (slab_packs).
  */
 INTERNAL unsigned slot_class_large(unsigned class);
 static ALWAYS_INLINE unsigned slot_class(unsigned class)

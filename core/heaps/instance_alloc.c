@@ -33,7 +33,7 @@ static ALWAYS_INLINE void *slot_take(struct owner *o, struct bin *b, bool *clean
 }
 
 /*
- * slot_take in any heap.  `draft` is what names a block of a shared heap (kind.h), or NULL.  A test of the kind, because
+ * slot_take in any heap.  `draft` names the block of a shared heap (kind.h), or is NULL.  A test of the kind, because
  * slot_take is inlined for heaps of this process.
  */
 static void *slot_take_in(struct heap *h, struct owner *o, struct bin *b, bool *clean, void *draft)

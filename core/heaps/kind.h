@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kinds of heap that the program makes: a heap of this process, a heap shared by processes, an arena.  Each kind has a
- * constant table of functions, which the calls on a heap use.  So the code of one kind need not name another.
+ * constant table of functions, which the calls on a heap use.  So the code of a kind does not name another kind.
  *
  *   of this process   instance_private (instance_private.c)
  *   shared            instance_shared of the store; a tree without core/store has no such heap
@@ -72,7 +72,7 @@ struct instance_kind {
 	/* Searches for memory that dead threads held, after their records were taken over.  o is the caller's record. */
 	void (*search)(struct heap *h, struct owner *o);
 
-	/* ---- blocks; a draft is what names a block before the program does, or NULL ---- */
+	/* ---- blocks; a draft names a block before the program does; it may be NULL ---- */
 
 	/* Called before and after another block is taken: `taken` gets the result of `taking`, and the block or NULL. */
 	uint64_t (*taking)(struct heap *h, struct owner *self, const void *draft);

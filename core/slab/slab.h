@@ -201,12 +201,13 @@ INTERNAL struct slab *slab_open(struct heap *h, struct units u, unsigned class, 
 INTERNAL struct units slab_close(struct slab *s);
 
 /*
- * Holding (slab.hold).  The owner allocates slots only from the current slab of a bin, and unmakes only slabs
- * that are not current.  So another thread may hold a slab that is not current: until that thread lets go,
- * free slots stay free, and their memory may be purged while the owner sleeps (thread/settle.h).
+ * Holding (slab.hold).  The owner allocates slots only from a slab that it holds: the current slab of a bin, or
+ * for a single slot a slab of the partial list (bin_pass).  It unmakes only slabs that are not current.  So another
+ * thread may hold a slab that is not current: until that thread lets go, free slots stay free, and their memory may
+ * be purged while the owner sleeps (thread/settle.h).
  *
  *   SLAB_IDLE     not held: the slab is on a list
- *   SLAB_IN_USE   held by the owner: current, or about to be unmade.  Slabs of large
+ *   SLAB_IN_USE   held by the owner: current, giving a slot, or about to be unmade.  Slabs of large
  *                 blocks are used without being held: see slab_is_purgeable (thread/settle_purge.c)
  *   other         holder_guest (thread/seat.h) of a thread that purges; others end
  *                 (base/roll.h), and a holder of an older generation vanished in a fork

@@ -112,7 +112,7 @@ static inline void bin_arm(const struct owner *o, struct slab *s)
 		(void)slab_arm(s);
 }
 
-/* Notes that slots of this slab, which the caller holds, are about to be taken. */
+/* Prepares a slab that the caller holds for allocations: its pages are no longer all purged. */
 static inline void slab_resumes(const struct owner *o, struct slab *s)
 {
 	store_relaxed(&s->purged, (uint8_t)0);
@@ -137,8 +137,8 @@ static inline bool bin_is_full(const struct owner *o, unsigned class)
 }
 
 /*
- * Makes a slab that was full and is on no list the current slab of a bin without a slot.  Returns false, and changes
- * nothing, if the bin has a slot, if its current slab is a spare, or if another thread holds the slab.
+ * Makes a slab that was full and is on no list the current slab of a bin for which bin_is_full returns true.  Returns
+ * false, and changes nothing, if the bin's current slab is a spare, or if another thread holds the slab.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {
@@ -146,7 +146,7 @@ static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 	struct slab *full = bin_slab(o, b);
 	uint64_t idle = SLAB_IDLE;
 
-	if (!bin_is_full(o, s->class) || (b->slab != 0 && full->spare))
+	if (b->slab != 0 && full->spare)
 		return false;
 	/* Acquire pairs with slab_let_go, as in slab_take. */
 	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))

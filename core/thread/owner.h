@@ -170,15 +170,6 @@ static inline bool owner_is_counted(struct owner *o)
 	return ++o->steps % 64 == 0;
 }
 
-/* Like !owner_is_counted, but leaves the step that counts to a call of owner_is_counted. */
-static inline bool owner_is_uncounted(struct owner *o)
-{
-	if (o->steps % 64 == 63)
-		return false;
-	o->steps++;
-	return true;
-}
-
 /* The bin of a small class, by its entry in class_small. */
 static inline struct bin *bin_small(struct owner *o, unsigned small)
 {

@@ -205,9 +205,9 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 	 * If the bin has no slot left, s becomes its current slab, so that the next allocation is on the fast path
 	 * and no list changes if all slabs are just full.
 	 */
-	if (full && s->class <= CLASS_ONE && bin_swap(o, s))
+	if (full && s->class <= CLASS_ONE && bin_is_full(o, s->class) && bin_swap(o, s))
 		full = false;
-	/* The current slab is on no list.  If it is armed, bin_take has armed it. */
+	/* The current slab is on no list.  If it is armed, bin_arm has armed it. */
 	if (full || empty)
 		settle_slab(o, s, full);
 	/* A slab that goes back to the chunk counts on its own. */
