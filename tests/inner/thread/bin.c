@@ -135,6 +135,18 @@ TEST(bin_goes_to_a_slab_that_was_full, 10)
 	}
 }
 
+/* A slab of a single slot is empty after the release, so that it becomes a spare. */
+TEST(bin_slab_of_a_single_slot_becomes_a_spare, 10)
+{
+	size_t n = slabs_used_up(30000, 2);
+	const struct slab *first = place_of(block[0]).slab;
+
+	CHECK(n == 2 && first->slots == 1 && bin_slab(o, bin) != first);
+	ash_release(block[0]);
+	CHECK(spares_newest(o) == first);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* A slab that another thread purges is not made current. */
 TEST(bin_leaves_a_slab_that_is_held, 10)
 {

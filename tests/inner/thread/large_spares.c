@@ -78,6 +78,23 @@ TEST(large_spare_serves_another_class, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
+/* Slots of 64 KiB are aligned and slots of 60 KiB are not, so neither class reuses the other's spare of two units. */
+TEST(large_spare_of_the_other_class_of_its_units, 10)
+{
+	char *narrow = ash_alloc(60000), *wide;
+
+	ash_release(narrow);
+	wide = ash_alloc(UNITS(2));
+	CHECK(wide != narrow);
+	CHECK_EQ(ash_usable_size(wide), UNITS(2));
+	ash_release(wide);
+	CHECK_EQ(spare_units(), 4);
+	CHECK(ash_alloc(60000) == (void *)narrow);
+	CHECK(ash_alloc(UNITS(2)) == (void *)wide);
+	CHECK_EQ(spare_units(), 0);
+	CHECK_EQ(ash_check(), 0);
+}
+
 /* A spare goes before the heap grows. */
 TEST(large_spare_go_before_growth, 10)
 {
