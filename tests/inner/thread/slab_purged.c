@@ -50,9 +50,10 @@ static struct slab *own_spare(void)
 	return place_of(p[0]).slab;
 }
 
-TEST(slab_purged_is_taken_again, 10)
+static void taken_again(bool watched)
 {
 	const struct slab *spare;
+	struct owner *o;
 	char *p;
 
 	needs_purges();
@@ -66,12 +67,23 @@ TEST(slab_purged_is_taken_again, 10)
 	rt_in_thread(release_all, NULL);
 	CHECK_EQ(slab->purged, SLAB_CLEAN);
 	CHECK(spare->spare != 0 && spare->hold == SLAB_IDLE && spare->purged == 0 && spare->chunk == slab->chunk);
+	if (watched) { /* while the clock runs, slots come from slabs of the partial list (bin_pass) */
+		o = seat_take();
+		store_relaxed(&heap_default.running, 1);
+		owner_count(o);
+		CHECK(o->watched && slab_is_ready(slab) && current_slab(o, slab->class) == NULL);
+		seat_give(o);
+	}
 	do
 		p = ash_alloc(SIZE);
 	while (place_of(p).slab != slab);
 	CHECK_EQ(slab->purged, 0);
+	CHECK(!watched || current_slab(seat.self, slab->class) == NULL);
 	CHECK_EQ(ash_check(), 0);
 }
+
+TEST_CALL(slab_purged_is_taken_again, 10, taken_again(false));
+TEST_CALL(slab_purged_is_taken_again_beside_the_clock, 10, taken_again(true));
 
 /* A slab that others emptied goes back at once and clean if it was purged; else it is a spare first, and dirty. */
 static void goes_back(void (*others_release)(void *), bool purges)
