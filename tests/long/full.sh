@@ -1,6 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # In full, all that asks rt_in_full() but the steps (steps.sh): more kills and calls.
+if [ "${STEPS_SHARE:-1}" != 1 ]; then
+	echo 'skip full.sh: make test has a share of it'
+	exit
+fi
 export STEPS_FULL=1
 tests=${BUILD:-build}/tests
 names='signal_at_ midst_of_settling pass_blocks ring_of kills_at fork_in_the_middle fork_takes_over publish_ signal_handlers shadow_model

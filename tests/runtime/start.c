@@ -35,6 +35,16 @@ bool rt_in_full(void)
 	return rt_getenv("STEPS_FULL") != NULL || rt_getenv("STEPS_SOAK") != NULL;
 }
 
+size_t rt_share(void)
+{
+	const char *value = rt_getenv("STEPS_SHARE");
+	size_t share = 0;
+
+	while (value != NULL && *value >= '0' && *value <= '9')
+		share = 10 * share + (size_t)(*value++ - '0');
+	return rt_in_full() && share > 0 ? share : 1;
+}
+
 _Noreturn void rt_exit(int status)
 {
 	ash_exit(status);

@@ -137,7 +137,8 @@ $(call script, test, programs, $(RUN_TESTS) $(if $(EMULATOR),SECTIONS=every_$(AR
 ARCHES = $(ARCH) $(CPUS)
 $(call script, test-arch, programs, $(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test, \
 	$(call for_cpus,$(CPUS),programs))
-## make test-long      what takes minutes (tests/long, and in full what make test thins), natively
+## make test-long      what takes minutes (tests/long, and in full what make test thins), natively;
+##                     STEPS_SHARE=n leaves each instruction in, and an nth of the repetitions
 # These take longest, and run beside the others.
 LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
 $(call script, test-long, programs $(LONG_PROGRAMS), $(RUN_TESTS) SECTIONS="first second rest" \

@@ -19,12 +19,15 @@ enum { ENOUGH = 3800, ENOUGH_THIN = 400, APART = 67, NEVER = 1 << 30, FRESH = NE
 enum { SHORT = 100, ONCE = 500, IDLE = 300, PATHS = 80, WORKERS = 2 };
 
 /*
- * make soak: everything; make test-long: every boundary of a call; make test: the first
- * boundary before each instruction that any path meets, and some of the others.
+ * make soak: everything; make test-long: every boundary of a call, or with STEPS_SHARE=n each nth boundary and the first
+ * before each instruction; make test: the first boundary before each instruction that any path meets, and some others.
  */
+enum { THIN = 33 };
 static size_t thin(void)
 {
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 9 : 33;
+	size_t apart = rt_getenv("STEPS_SOAK") != NULL ? 1 : 9 * rt_share();
+
+	return rt_in_full() && apart < THIN ? apart : THIN;
 }
 
 static size_t enough(void)
@@ -219,12 +222,12 @@ static size_t forks_apart(void)
 {
 	turns = rt_in_full() ? 1 : 4;
 	turn = rt_test_seed() % turns;
-	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 : rt_under_qemu() ? 301 : 61;
+	return rt_getenv("STEPS_SOAK") != NULL ? 1 : rt_in_full() ? 3 * rt_share() : rt_under_qemu() ? 301 : 61;
 }
 
 static size_t calls_apart(void)
 {
-	return rt_in_full() ? 1 : 61;
+	return rt_in_full() ? rt_share() : 61;
 }
 
 TEST_CALL(steps_stop, 3600, run_all("stop", act_stop, calls_apart()));

@@ -188,7 +188,7 @@ static void unowned_make(void)
 static size_t walk_path(const struct death_path *path)
 {
 	size_t enough = rt_getenv("STEPS_SOAK") != NULL ? SIZE_MAX
-			: rt_getenv("STEPS_FULL") != NULL ? ENOUGH
+			: rt_getenv("STEPS_FULL") != NULL ? ENOUGH / rt_share()
 			: rt_under_qemu()		  ? 12
 							  : 60;
 	size_t every;
