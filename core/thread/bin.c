@@ -132,6 +132,6 @@ __attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
 	s->spare = 0;
 	o->spare_units = (uint16_t)(o->spare_units - SPARE_WEIGHT(s->units));
 	o->spares[place - 1] = NULL;
-	if (o->large[s->units] >> place & 1) /* mostly not set: then the page of `large` is not written */
-		o->large[s->units] -= (uint32_t)1 << place;
+	if (o->large[s->class] >> place & 1) /* mostly not set: then the page of `large` is not written */
+		o->large[s->class] -= (uint32_t)1 << place;
 }

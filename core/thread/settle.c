@@ -191,7 +191,7 @@ void spares_add(struct owner *o, struct slab *s)
 	o->spares[place++] = s;
 	s->spare = (uint8_t)place;
 	if (s->class > CLASS_ONE && s->ready == 0)
-		o->large[s->units] |= (uint32_t)1 << place;
+		o->large[s->class] |= (uint32_t)1 << place;
 	o->spare_next = place == SPARES ? 0 : (uint8_t)place;
 	s->all_free = 0; /* disarms slab_arm, because a spare may be used and become empty again */
 }
