@@ -8,6 +8,7 @@
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
 	uint32_t some = o->large[class];
+	unsigned want;
 	struct slab *s;
 	struct units u;
 
@@ -24,9 +25,15 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		/* A slab that another thread released into is used first. */
 		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
 			return NULL;
-		u = units_claim(o->heap, units_for(class, class_units(class, true)), false, false);
+		want = units_for(class, class_units(class, true));
+		u = units_claim(o->heap, want, false, false);
+		/* Before the heap grows, spares give their units back; not while due memory is purged, see refill_bin. */
+		if (u.chunk == NULL && o->spare_units != 0 && load_relaxed(&o->heap->due_at) == 0) {
+			spares_reduce(o, 0);
+			u = units_claim(o->heap, want, false, false);
+		}
 		if (unlikely(u.chunk == NULL))
-			return NULL; /* the caller gives spares back before refill_bin grows the heap */
+			return NULL;
 		s = large_open(o, u, class);
 		*clean = u.clean;
 	}
