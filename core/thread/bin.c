@@ -121,7 +121,9 @@ void *bin_pass(struct owner *o, unsigned class, bool *clean)
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
-	bin_begins(o, &o->bins[class], s);
+	o->bins[class].slab = (uintptr_t)s - (uintptr_t)o;
+	bin_arm(o, s);
+	slab_resumes(o, s);
 }
 
 /* Not inlined, because there are four callers and pages of code count. */

@@ -202,10 +202,10 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 	slab_free(s, s->ready, group, word);
 	/*
-	 * If the bin has no slot left, s becomes its current slab, so that the next allocation is on the fast path
+	 * If the current slab is full, s becomes the current slab, so that the next allocation is on the fast path
 	 * and no list changes if all slabs are just full.
 	 */
-	if (full && s->class <= CLASS_ONE && bin_is_full(o, s->class) && bin_swap(o, s))
+	if (full && s->class <= CLASS_ONE && bin_swap(o, s))
 		full = false;
 	/* The current slab is on no list.  If it is armed, bin_arm has armed it. */
 	if (full || empty)
