@@ -147,7 +147,7 @@ void slab_retire(struct owner *o, struct slab *s)
 	units_give(o->heap, u);
 }
 
-void spares_reduce(struct owner *o, unsigned units)
+__attribute__((noinline)) void spares_reduce(struct owner *o, unsigned units)
 {
 	unsigned place = o->spare_next;
 
@@ -182,11 +182,12 @@ static unsigned spares_limit(const struct heap *h)
 
 void spares_add(struct owner *o, struct slab *s)
 {
-	unsigned place;
+	unsigned place, limit = spares_limit(o->heap);
 
 	/* The new spare is kept, however large, because it is not in its place yet. */
 	o->spare_units = (uint16_t)(o->spare_units + SPARE_WEIGHT(s->units));
-	spares_reduce(o, spares_limit(o->heap));
+	if (o->spare_units > limit || o->spares[o->spare_next] != NULL) /* mostly not: saves the call's registers */
+		spares_reduce(o, limit);
 	place = o->spare_next;
 	o->spares[place++] = s;
 	s->spare = (uint8_t)place;
