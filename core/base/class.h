@@ -116,11 +116,12 @@ static inline bool class_is_aligned(unsigned class)
 
 /*
  * For a class above SLOT_LARGE, of which a slot takes whole units: returns the largest class with the same number of
- * units.  The slots of the result are aligned to their size only if those of `class` are.
+ * units.  All classes of the first doubling above SLOT_LARGE have two units, and with each further doubling half as many
+ * classes share their number.  The slots of the result are aligned to their size only if those of `class` are.
  */
 static inline unsigned class_widest(unsigned class)
 {
-	unsigned wide = class_larger(class_units(class, true) * UNIT_SIZE);
+	unsigned doubling = (class - CLASS_ONE - 1) / CLASS_PARTS, wide = ((class - 1) | (CLASS_PARTS - 1) >> doubling) + 1;
 
 	return class < wide && class_is_aligned(wide) ? wide - 1 : wide;
 }

@@ -25,8 +25,8 @@
  *     release_rest            another owner's slab, a stale hint, a closed seat, a span, NULL (remote.c): sets a remote
  *                             bit and notifies the owner, or finds the block by the map.  Reports a p that is no
  *                             block, and a bit that is set already: a double free
- *     release_event           no ready group before, or no taken slot after: the slab becomes the current slab of a bin
- *                             that has no slot, else lists change (thread/settle.h)
+ *     release_event           no ready group before, or no taken slot after: the slab becomes the current slab of its
+ *                             bin if that slab is full, else lists change (thread/settle.h)
  *
  * The hardened product has its own calls (core/hardened).
  */

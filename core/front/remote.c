@@ -153,17 +153,25 @@ void release_rest(void *p, struct slab *s)
 		release_slot(p, s, index);
 }
 
+/* Counts a release on the clock, and checks the record in. */
+static SLOW void release_counted(struct owner *o)
+{
+	owner_count(o);
+	seat_give(o);
+}
+
 void release_event(struct owner *o, struct slab *s, uint64_t group, uint64_t word)
 {
 	sample_slot_gone(s->base, s, (uint64_t)(uintptr_t)o);
 	/* The short way of settle_freed if the slab and the current slab of its class are full, so that no list changes. */
-	if (s->ready == 0 && s->class <= CLASS_ONE && bin_is_full(o, s->class) && !bin_has(o, s) && word != s->all_free) {
+	if (s->ready == 0 && s->class <= CLASS_ONE && word != s->all_free) {
 		owner_begin(o);
 		if (likely(bin_swap(o, s))) {
 			slab_free(s, 0, group, word);
 			if (unlikely(owner_is_counted(o)))
-				owner_count(o);
-			seat_give(o);
+				release_counted(o);
+			else
+				seat_give(o);
 			return;
 		}
 	}

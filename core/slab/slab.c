@@ -14,20 +14,20 @@ _Noreturn void slab_report_double(const struct slab *s, unsigned group, unsigned
 
 /*
  * Publishes the first unit last (slab_close clears it first), because the first unit implies the others
- * (ash_check).
+ * (ash_check).  Releases need hints only of units in which slots begin.
  */
 void slab_publish(const struct heap *h, struct slab *s)
 {
 	uint32_t offset = (uint32_t)((const char *)s - (const char *)s->chunk);
 	struct slab **hint = map_unit(s->base); /* the units of a chunk have adjacent hints */
 	uint32_t *head = &s->chunk->head[s->unit];
-	unsigned i;
+	size_t i;
 
-	for (i = s->units; i-- > 0;) {
-		if (h == &heap_default)
-			store_release(&hint[i], s); /* pairs with map_guess_slab: the record is there */
-		store_release(&head[i], offset);    /* pairs with slab_record and slab_beginning */
-	}
+	if (h == &heap_default)
+		for (i = s->slots == 1 ? 1 : s->units; i > 0; i--)
+			store_release(&hint[i - 1], s); /* pairs with map_guess_slab: the record is there */
+	for (i = s->units; i > 0; i--)
+		store_release(&head[i - 1], offset); /* pairs with slab_record and slab_beginning */
 }
 
 struct slab *slab_shape(struct units u, unsigned class, uint32_t record)
@@ -98,6 +98,7 @@ __attribute__((noinline)) struct slab *slab_open(struct heap *h, struct units u,
 struct units slab_close(struct slab *s)
 {
 	struct units u = {s->chunk, s->unit, s->units, false};
+	uint32_t *head = &u.chunk->head[u.first];
 	unsigned i;
 
 	/*
@@ -112,7 +113,7 @@ struct units slab_close(struct slab *s)
 	}
 	hold_some(u.chunk, u.first, u.count, true);
 	for (i = 0; i < u.count; i++)
-		store_release(&u.chunk->head[u.first + i], (uint32_t)0); /* pairs with slab_record */
+		store_release(&head[i], (uint32_t)0); /* pairs with slab_record */
 	/* Release pairs with check_slab: a thread that sees no owner sees that head[] is cleared. */
 	store_release(&s->owner, 0);
 	return u;

@@ -121,7 +121,9 @@ void *bin_pass(struct owner *o, unsigned class, bool *clean)
 
 void bin_take(struct owner *o, unsigned class, struct slab *s)
 {
-	bin_begins(o, &o->bins[class], s);
+	o->bins[class].slab = (uintptr_t)s - (uintptr_t)o;
+	bin_arm(o, s);
+	slab_resumes(o, s);
 }
 
 /* Not inlined, because there are four callers and pages of code count. */
@@ -132,6 +134,6 @@ __attribute__((noinline)) void spares_remove(struct owner *o, struct slab *s)
 	s->spare = 0;
 	o->spare_units = (uint16_t)(o->spare_units - SPARE_WEIGHT(s->units));
 	o->spares[place - 1] = NULL;
-	if (o->large[s->units] >> place & 1) /* mostly not set: then the page of `large` is not written */
-		o->large[s->units] -= (uint32_t)1 << place;
+	if (o->large[s->class] >> place & 1) /* mostly not set: then the page of `large` is not written */
+		o->large[s->class] -= (uint32_t)1 << place;
 }

@@ -102,18 +102,26 @@ INTERNAL void *bin_pass(struct owner *o, unsigned class, bool *clean);
 /* Makes a slab current that is on no list and for which slab_take returned true. */
 INTERNAL void bin_take(struct owner *o, unsigned class, struct slab *s);
 
-/* Sets whether releases notice that the current slab s becomes empty. */
-static inline void bin_arm(const struct owner *o, struct slab *s)
+/*
+ * Returns whether the slab does not react to becoming empty while it is current: slabs of small classes do not, unless
+ * the heap has many records.
+ */
+static inline bool bin_ignores_empty(const struct owner *o, const struct slab *s)
 {
-	/* Slabs of small classes do not react to becoming empty, unless the heap has many records. */
-	if ((s->slot_size <= SPARE_FREE && !is_crowd(o->heap)) || s->spare)
+	return s->slot_size <= SPARE_FREE && !is_crowd(o->heap);
+}
+
+/* Sets whether releases notice that the current slab s becomes empty. */
+static ALWAYS_INLINE void bin_arm(const struct owner *o, struct slab *s)
+{
+	if (bin_ignores_empty(o, s) || s->spare)
 		s->all_free = 0;
 	else if (s->all_free == 0) /* a spare that became full */
 		(void)slab_arm(s);
 }
 
 /* Prepares a slab that the caller holds for allocations: its pages are no longer all purged. */
-static inline void slab_resumes(const struct owner *o, struct slab *s)
+static ALWAYS_INLINE void slab_resumes(const struct owner *o, struct slab *s)
 {
 	store_relaxed(&s->purged, (uint8_t)0);
 	if (unlikely(load_relaxed(&s->hollow) != 0)) {
@@ -122,38 +130,31 @@ static inline void slab_resumes(const struct owner *o, struct slab *s)
 	}
 }
 
-/* Makes a slab current that is on no list and that the caller holds. */
-static ALWAYS_INLINE void bin_begins(struct owner *o, struct bin *b, struct slab *s)
-{
-	slab_resumes(o, s);
-	b->slab = (uintptr_t)s - (uintptr_t)o;
-	bin_arm(o, s);
-}
-
-/* Returns whether the bin has no current slab with a free slot. */
-static inline bool bin_is_full(const struct owner *o, unsigned class)
-{
-	return !slab_is_ready(bin_slab(o, &o->bins[class]));
-}
-
 /*
- * Makes a slab that was full and is on no list the current slab of a bin for which bin_is_full returns true.  Returns
- * false, and changes nothing, if the bin's current slab is a spare, or if another thread holds the slab.
+ * Makes a slab that was full and is on no list the current slab of a bin whose current slab is full, too.  Returns
+ * false, and changes nothing, if that slab is missing, is a spare or is s, if another thread holds s, or if more is to
+ * be done for s: then the slab goes to the partial list.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {
 	struct bin *b = &o->bins[s->class];
 	struct slab *full = bin_slab(o, b);
 	uint64_t idle = SLAB_IDLE;
+	bool ignores;
 
-	if (b->slab != 0 && full->spare)
+	if (slab_is_ready(full) || full == s || b->slab == 0 || full->spare || load_relaxed(&s->hollow) != 0)
+		return false;
+	ignores = bin_ignores_empty(o, s);
+	if (!ignores && s->all_free == 0)
 		return false;
 	/* Acquire pairs with slab_let_go, as in slab_take. */
 	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))
 		return false;
-	if (b->slab != 0)
-		slab_let_go(full); /* a full slab is on no list */
-	bin_begins(o, b, s);
+	slab_let_go(full); /* a full slab is on no list */
+	store_relaxed(&s->purged, (uint8_t)0);
+	b->slab = (uintptr_t)s - (uintptr_t)o;
+	if (ignores)
+		s->all_free = 0;
 	return true;
 }
 

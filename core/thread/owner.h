@@ -59,7 +59,7 @@ INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
  *
  *   spares   [s][ ][s][s][ ][ ]...[ ][s]    each in a place of its own; places are filled in turn
  *                        ^ spare_next       behind this place: the oldest spare
- *   large    by units: the places of the spares that large_take may take at once
+ *   large    by class: the places of the spares that large_take may take at once
  *
  * All spares of a record together weigh at most SPARE_UNITS, so there are at most eight; a single spare may weigh
  * more.  The limit is at least SPARE_MOST in a heap with SPARE_FROM units in use, where SPARE_MOST is an eighth of
@@ -73,8 +73,6 @@ INTERNAL void slabs_remove(struct slabs *l, struct slab *s);
 #define SPARE_SHARE 32
 /* in units; a single unit weighs as two */
 #define SPARE_WEIGHT(units) ((units) + ((units) == 1))
-/* The number of units in a large slab is below this. */
-#define SPARE_COUNTS (SLOT_MAX / UNIT_SIZE + 1)
 /*
  * A current slab of slots up to SPARE_FREE may become empty without becoming a spare, so that a class that is used
  * alone causes no events.  In a heap of more than CROWD records each such slab does become a spare, and the limit is
@@ -123,7 +121,7 @@ struct owner {
 	/* Written by the holder. */
 	_Alignas(CPU_LINE) struct slab *spares[SPARES]; /* NULL in a free place */
 	struct bin bins[CLASSES];
-	uint32_t large[SPARE_COUNTS]; /* by units; bit i is set if spares[i - 1] is such a large slab, not ready */
+	uint32_t large[CLASSES]; /* bit i is set if spares[i - 1] is a large slab of the class, and not ready */
 };
 
 _Static_assert(sizeof(struct owner) <= 2 * 4096, "two of the smallest pages");

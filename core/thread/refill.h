@@ -72,7 +72,7 @@ INTERNAL size_t heap_give_back(struct heap *h, struct owner *o, size_t keep);
  *
  *   taken --> spare --> taken again, by a block of its class
  *                  \--> closed; its units go back to the chunk: younger spares need its
- *                       place, or the owner shrinks
+ *                       place, a block finds no units, or the owner shrinks
  *
  * If another thread empties a large slab, the slab comes to the partial list as any slab does (settle.h), and
  * refill_bin takes it from there.

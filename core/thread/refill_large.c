@@ -5,35 +5,19 @@
 #include "thread/seating.h"
 #include "thread/settle.h"
 
-/*
- * Takes a spare of the class that large_freed cached, or returns NULL.  At most two classes have slabs of `count` units
- * (class_widest), unless the heap packs slabs.
- */
-static struct slab *spare_take(struct owner *o, unsigned count, unsigned class)
-{
-	uint32_t some;
-	struct slab *s;
-
-	for (some = o->large[count]; some != 0; some &= some - 1) {
-		s = o->spares[cpu_lowest_bit(some) - 1];
-		if (likely(s->class == class)) {
-			spares_remove(o, s);
-			return s;
-		}
-	}
-	return NULL;
-}
-
 void *large_take(struct owner *o, unsigned class, bool *clean)
 {
-	unsigned count = class_units(class, true);
+	uint32_t some = o->large[class];
+	unsigned want;
 	struct slab *s;
 	struct units u;
 
 	owner_count(o);
 	*clean = false;
-	s = spare_take(o, count, class);
-	if (s == NULL) {
+	if (some != 0) {
+		s = o->spares[cpu_lowest_bit(some) - 1];
+		spares_remove(o, s);
+	} else {
 		fork_notice(o);
 		collect_inbox(o);
 		if (o->bins[class].partial.head == NULL && o->lost != 0)
@@ -41,9 +25,15 @@ void *large_take(struct owner *o, unsigned class, bool *clean)
 		/* A slab that another thread released into is used first. */
 		if (unlikely(o->bins[class].partial.head != NULL || slab_packs(o->heap, class)))
 			return NULL;
-		u = units_claim(o->heap, units_for(class, count), false, false);
+		want = units_for(class, class_units(class, true));
+		u = units_claim(o->heap, want, false, false);
+		/* Before the heap grows, spares give their units back; not while due memory is purged, see refill_bin. */
+		if (u.chunk == NULL && o->spare_units != 0 && load_relaxed(&o->heap->due_at) == 0) {
+			spares_reduce(o, 0);
+			u = units_claim(o->heap, want, false, false);
+		}
 		if (unlikely(u.chunk == NULL))
-			return NULL; /* the caller gives spares back before refill_bin grows the heap */
+			return NULL;
 		s = large_open(o, u, class);
 		*clean = u.clean;
 	}

@@ -147,7 +147,7 @@ void slab_retire(struct owner *o, struct slab *s)
 	units_give(o->heap, u);
 }
 
-void spares_reduce(struct owner *o, unsigned units)
+__attribute__((noinline)) void spares_reduce(struct owner *o, unsigned units)
 {
 	unsigned place = o->spare_next;
 
@@ -182,16 +182,17 @@ static unsigned spares_limit(const struct heap *h)
 
 void spares_add(struct owner *o, struct slab *s)
 {
-	unsigned place;
+	unsigned place, limit = spares_limit(o->heap);
 
 	/* The new spare is kept, however large, because it is not in its place yet. */
 	o->spare_units = (uint16_t)(o->spare_units + SPARE_WEIGHT(s->units));
-	spares_reduce(o, spares_limit(o->heap));
+	if (o->spare_units > limit || o->spares[o->spare_next] != NULL) /* mostly not: saves the call's registers */
+		spares_reduce(o, limit);
 	place = o->spare_next;
 	o->spares[place++] = s;
 	s->spare = (uint8_t)place;
 	if (s->class > CLASS_ONE && s->ready == 0)
-		o->large[s->units] |= (uint32_t)1 << place;
+		o->large[s->class] |= (uint32_t)1 << place;
 	o->spare_next = place == SPARES ? 0 : (uint8_t)place;
 	s->all_free = 0; /* disarms slab_arm, because a spare may be used and become empty again */
 }
@@ -202,10 +203,10 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 
 	slab_free(s, s->ready, group, word);
 	/*
-	 * If the bin has no slot left, s becomes its current slab, so that the next allocation is on the fast path
+	 * If the current slab is full, s becomes the current slab, so that the next allocation is on the fast path
 	 * and no list changes if all slabs are just full.
 	 */
-	if (full && s->class <= CLASS_ONE && bin_is_full(o, s->class) && bin_swap(o, s))
+	if (full && s->class <= CLASS_ONE && bin_swap(o, s))
 		full = false;
 	/* The current slab is on no list.  If it is armed, bin_arm has armed it. */
 	if (full || empty)

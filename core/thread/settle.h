@@ -2,7 +2,7 @@
 /*
  * Settling: the consequences when slots of an owner's slab become free, also by other threads (the inbox).
  *
- *   full slab    --a slot was freed-->       current if the bin has no slot, else partial list
+ *   full slab    --a slot was freed-->       current if the bin's current slab is full, else partial list
  *   empty slab   --spares_add-->             a spare (bin.h)
  *   oldest spare --too many, if empty-->     unmade: its units go back to the chunk
  *
@@ -71,8 +71,8 @@ INTERNAL void spares_reduce(struct owner *o, unsigned units);
 INTERNAL void spares_add(struct owner *o, struct slab *s);
 
 /*
- * Frees a slot by storing `word` in the free word of its group, and does all that follows.  If the bin has no slot
- * left, s becomes its current slab.
+ * Frees a slot by storing `word` in the free word of its group, and does all that follows.  If the bin's current slab
+ * is full, s becomes the current slab.
  */
 INTERNAL void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word);
 

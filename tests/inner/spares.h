@@ -36,7 +36,7 @@ static inline size_t spares_large(const struct owner *o)
 	for (i = 0; i < SPARES; i++)
 		if (o->spares[i] != NULL && o->spares[i]->slots == 1 && o->spares[i]->units > 1) {
 			CHECK(o->spares[i]->units < sizeof o->large / sizeof *o->large);
-			CHECK((o->large[o->spares[i]->units] >> (i + 1) & 1) == (o->spares[i]->ready == 0));
+			CHECK((o->large[o->spares[i]->class] >> (i + 1) & 1) == (o->spares[i]->ready == 0));
 			units += o->spares[i]->units;
 		}
 	return units;

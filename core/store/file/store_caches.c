@@ -11,7 +11,7 @@ uint64_t store_caches(void)
 		CACHES_MEANING, sizeof(struct store), offsetof(struct store, refused), offsetof(struct store, suspect),
 		offsetof(struct store, descriptor), STRANGERS, STRANGERS_AT, HOLD_PLACES, HOLDS_AT, offsetof(struct store, made),
 		sizeof(struct owner), offsetof(struct owner, spare_units), offsetof(struct owner, bins), offsetof(struct owner, building),
-		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_SLABS, SPARE_COUNTS,
+		offsetof(struct owner, spares), offsetof(struct owner, large), SPARES, INBOX_SLABS, CLASSES,
 		sizeof(struct bin), sizeof(struct heap), offsetof(struct heap, both), offsetof(struct heap, slab_chunks),
 		offsetof(struct heap, takeovers), offsetof(struct heap, unowned), offsetof(struct heap, idle),
 		offsetof(struct slab, ready), offsetof(struct slab, hold), ROOM_CHUNKS, ROOM_PARTS,

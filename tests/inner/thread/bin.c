@@ -189,7 +189,7 @@ TEST(bin_slabs_get_empty, 10)
 
 	s->all_free = 0; /* as of a slab that was a spare before */
 	ash_release(block[0]);
-	CHECK(bin_slab(o, bin) == s && s->all_free != 0);
+	CHECK(bin->partial.head == s && s->all_free != 0);
 	for (size_t i = 1; i < n; i++)
 		ash_release(block[i]);
 	CHECK(s->spare && spares_number(o) == 3 && listed(&bin->partial) == 2);

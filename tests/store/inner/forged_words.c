@@ -186,7 +186,7 @@ TEST(sound_owners, 10)
 	IDLE(o->spare_units, 1);
 	IDLE(o->spare_next, SPARES);
 	IDLE(o->spares[3], (uintptr_t)slab_of_block());
-	IDLE(o->large[2], 1u << 4);
+	IDLE(o->large[CLASS_ONE + 1], 1u << 4);
 	IDLE(o->bins[5].slab, (uintptr_t)slab_of_block());
 	IDLE(o->bins[5].slab, 8);
 	IDLE(o->bins[5].slabs, 8);
