@@ -142,7 +142,7 @@ static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 	uint64_t idle = SLAB_IDLE;
 	bool ignores;
 
-	if (slab_is_ready(full) || full == s || b->slab == 0 || full->spare || load_relaxed(&s->hollow) != 0)
+	if (slab_is_ready(full) || full == s || b->slab == 0 || full->spare)
 		return false;
 	ignores = bin_ignores_empty(o, s);
 	if (!ignores && s->all_free == 0)
@@ -150,6 +150,10 @@ static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 	/* Acquire pairs with slab_let_go, as in slab_take. */
 	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))
 		return false;
+	if (unlikely(load_relaxed(&s->hollow) != 0)) { /* read while s is held, because another holder writes it */
+		slab_let_go(s);
+		return false;
+	}
 	slab_let_go(full); /* a full slab is on no list */
 	store_relaxed(&s->purged, (uint8_t)0);
 	b->slab = (uintptr_t)s - (uintptr_t)o;
