@@ -164,16 +164,10 @@ static inline struct store *store_of(struct heap *h)
 	return (struct store *)(void *)((char *)h - offsetof(struct store, heap));
 }
 
-/* Returns the store of a heap that processes share, or NULL for a heap of this process. */
-static inline struct store *store_shared(struct heap *h)
-{
-	return h->sharing == PAGES_SHARED ? store_of(h) : NULL;
-}
-
 /* Returns the store of a heap that processes share, or NULL for a heap of this process and for an arena. */
 static inline struct store *store_behind(ash_heap *heap)
 {
-	return arena_of(heap) != NULL ? NULL : store_shared(heap_of(heap));
+	return instance_sharing(heap) == PAGES_SHARED ? store_of(heap_of(heap)) : NULL;
 }
 
 /*

@@ -2,7 +2,6 @@
 #include "store/recover/block_tags.h"
 
 #include "ashlar_heap.h"
-#include "process.h"
 #include "store/allocator.h"
 #include "store/recover/census.h"
 #include "store/recover/intent.h"
@@ -120,12 +119,10 @@ static int visit_block(void *context, const struct block_place *at)
 {
 	struct visit *v = context;
 
-	if (store_shared(v->heap) != NULL) {
-		if (block_is_own(at->chunk, at->slab, at->index))
-			return 0;
-		visit_owner(v, (uint16_t)block_owner(at->chunk, at->slab, at->index));
-		v->owner.tag = kind_of(v->heap, at);
-	}
+	if (block_is_own(at->chunk, at->slab, at->index))
+		return 0;
+	visit_owner(v, (uint16_t)block_owner(at->chunk, at->slab, at->index));
+	v->owner.tag = kind_of(v->heap, at);
 	return v->see(v->context, at->start, at->size, &v->owner);
 }
 
@@ -134,7 +131,6 @@ int block_walk(struct heap *h, bool ask,
 {
 	struct visit v = {.heap = h, .see = see, .context = context, .ask = ask};
 
-	v.owner = (struct ash_heap_owner){1, (int)process_number(), true, 0};
 	return blocks_walk(h, visit_block, &v);
 }
 

@@ -204,7 +204,7 @@ uint64_t intent_read(struct heap *h, const uint64_t *slot)
 	uint64_t word = load_acquire(slot);
 
 	while (unlikely((word & MARK) != 0)) {
-		if (store_shared(h) == NULL || !help(store_of(h), (uint64_t *)(uintptr_t)slot, word))
+		if (!help(store_of(h), (uint64_t *)(uintptr_t)slot, word))
 			return 0; /* not a mark of this heap */
 		word = load_acquire(slot);
 	}
