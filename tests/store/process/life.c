@@ -20,18 +20,27 @@ TEST(life_plain, 10)
 	CHECK(life_process_is_over(told->process));
 }
 
+/* Changes the field at `shift` to another value that is not 0, because 0 is unknown. */
+static uint64_t changed(uint64_t life, unsigned shift)
+{
+	unsigned bits = shift == BIRTH ? BOOT - BIRTH : shift == BOOT ? IMAGE - BOOT : FORKED - IMAGE;
+	uint64_t field = life >> shift & (((uint64_t)1 << bits) - 1);
+
+	return life ^ (uint64_t)(field == 1 ? 2 : 1) << shift;
+}
+
 TEST(life_forged, 10)
 {
 	uint64_t me = life_of_thread();
 
 	/* The same id, born at another time, or before the system was restarted. */
-	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
-	CHECK(life_process_is_over(me ^ (uint64_t)1 << BIRTH));
-	CHECK(life_thread_is_over(me ^ (uint64_t)1 << BOOT));
+	CHECK(life_thread_is_over(changed(me, BIRTH)));
+	CHECK(life_process_is_over(changed(me, BIRTH)));
+	CHECK(life_thread_is_over(changed(me, BOOT)));
 	/* Nothing is known of the birth: any thread with the id counts as it. */
 	CHECK(!life_thread_is_over(LIFE_ID(me)));
 	/* Another program now; or it was seen when it had just been forked. */
-	CHECK(life_thread_is_over(me ^ (uint64_t)1 << IMAGE));
+	CHECK(life_thread_is_over(changed(me, IMAGE)));
 	CHECK(me >> FORKED == 1); /* tests run in children */
 	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << FORKED));
 	/* No process may judge it. */
@@ -131,11 +140,11 @@ static void judge_as_another(uint64_t root)
 	if (arch_setuid(65534) != 0)
 		rt_exit(NO_SUCH_USER);
 	CHECK(!life_thread_is_over(root) && !life_process_is_over(told->process));
-	CHECK(!life_thread_is_over(root ^ (uint64_t)1 << IMAGE));
-	CHECK(life_thread_is_over(root ^ (uint64_t)1 << BIRTH));
+	CHECK(!life_thread_is_over(changed(root, IMAGE)));
+	CHECK(life_thread_is_over(changed(root, BIRTH)));
 	/* One's own is seen all the same. */
 	CHECK(!life_thread_is_over(life_of_thread()));
-	CHECK(life_thread_is_over(life_of_thread() ^ (uint64_t)1 << IMAGE));
+	CHECK(life_thread_is_over(changed(life_of_thread(), IMAGE)));
 	rt_exit(0);
 }
 
@@ -172,7 +181,7 @@ TEST(life_without_proc, 10)
 	CHECK(!life_thread_is_over(me));
 	CHECK(!life_thread_is_over(told->thread));
 	/* Another one may have the id: that is unknown, so it counts as alive. */
-	CHECK(!life_thread_is_over(me ^ (uint64_t)1 << BIRTH));
+	CHECK(!life_thread_is_over(changed(me, BIRTH)));
 	kill_and_wait(pid);
 	CHECK(life_thread_is_over(told->thread));
 	CHECK(life_process_is_over(told->process));
