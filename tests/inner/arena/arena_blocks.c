@@ -8,6 +8,7 @@
 #include "heaps/instance.h"
 #include "inner/spares.h"
 #include "support/heap_in.h"
+#include "support/shared_heap.h"
 #include "thread/seating.h"
 
 static char memory[2 << 20];
@@ -199,4 +200,37 @@ TEST(arena_block_in_flight, 10)
 	CHECK_EQ(after.dirty, before.dirty - 16);
 	(void)ash_heap_walk(outer, count_flight, &flights);
 	CHECK_EQ(flights, 1);
+}
+
+static ash_heap *shared;
+static struct rt_barrier made, released;
+
+static void make_block(UNUSED void *argument)
+{
+	enum { SIZE = 100000 };
+
+	block = NOT_NULL(ash_heap_alloc(shared, SIZE));
+	inner = NOT_NULL(ash_heap_create_in(block, SIZE));
+	in_inner = NOT_NULL(ash_heap_alloc(inner, 1000));
+	rt_barrier_wait(&made);
+	rt_barrier_wait(&released);
+}
+
+/* In a block of a shared heap, of another thread's slab. */
+TEST(arena_block_that_another_thread_releases, 10)
+{
+	struct rt_thread *t;
+
+	shared = shared_heap((size_t)8 << 20);
+	CHECK(ash_heap_alloc(shared, 10) != NULL); /* the releasing thread has a record of its own */
+	made.count = released.count = 2;
+	t = NOT_NULL(rt_thread_start(make_block, NULL));
+	rt_barrier_wait(&made);
+	CHECK(arenas_find(in_inner) == arena_of(inner));
+	ash_heap_release(shared, block);
+	CHECK(arenas_find(in_inner) == NULL);
+	rt_barrier_wait(&released);
+	rt_thread_join(t);
+	CHECK_EQ(ash_heap_check(shared), 0);
+	ash_heap_destroy(shared);
 }
