@@ -61,7 +61,7 @@ struct kernel_sigaction {
 };
 
 enum { WNOHANG = 1, WEXITED = 4, WNOWAIT = 0x1000000, P_ALL = 0, P_PID = 1 };
-enum { PR_SET_PDEATHSIG = 1 };
+enum { PR_SET_PDEATHSIG = 1, PR_SET_THP_DISABLE = 41 };
 enum { RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_AS = 9 };
 struct rlimit {
 	uint64_t soft, hard;

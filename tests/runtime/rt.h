@@ -73,6 +73,7 @@ void rt_resident_peak_reset(void); /* writes 5 to /proc/self/clear_refs         
 size_t rt_address_space(void);	 /* bytes of VmSize                               */
 size_t rt_data(void);		 /* of VmData                                     */
 size_t rt_mappings(void);	 /* lines of /proc/self/maps                      */
+void rt_small_pages(void);	 /* no huge pages for this process, by faults or later by khugepaged */
 unsigned long rt_faults(void);	 /* minor page faults of this process so far      */
 
 /* ---- time and random numbers ---- */

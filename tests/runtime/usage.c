@@ -7,6 +7,11 @@
 #include "rt.h"
 #include "syscall.h"
 
+void rt_small_pages(void)
+{
+	arch_prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 uint64_t rt_number_in(const char *text)
 {
 	uint64_t value = 0;

@@ -39,11 +39,15 @@ static inline bool huge_unasked(void)
 	return setting_has("/sys/kernel/mm/transparent_hugepage/enabled", "[always]");
 }
 
-/* For tests in which only touched pages may be resident: skips where the kernel gives huge pages unasked. */
+/*
+ * For tests in which only touched pages may be resident: skips where the kernel gives huge pages unasked.  Elsewhere
+ * khugepaged would do so, within seconds, where the heap advises them.
+ */
 static inline void needs_small_pages(void)
 {
 	if (huge_unasked())
 		rt_skip("the kernel gives huge pages unasked");
+	rt_small_pages();
 }
 
 /* Large blocks are rounded up to the CPU's largest page. */
