@@ -42,7 +42,7 @@ size_t rt_share(void)
 
 	while (value != NULL && *value >= '0' && *value <= '9')
 		share = 10 * share + (size_t)(*value++ - '0');
-	return rt_in_full() && share > 0 ? share : 1;
+	return share > 0 ? share : 1;
 }
 
 _Noreturn void rt_exit(int status)
