@@ -140,7 +140,7 @@ $(call script, test-arch, programs, $(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" 
 ## make test-long      what takes minutes (tests/long, and in full what make test thins), natively;
 ##                     STEPS_SHARE=n leaves each instruction in, and an nth of the repetitions
 # These take longest, and run beside the others.
-LONG_FIRST = tests/long/steps.sh $(BUILD)/long/forged
+LONG_FIRST = tests/long/steps.sh tests/long/checks.sh
 $(call script, test-long, programs $(LONG_PROGRAMS), $(RUN_TESTS) SECTIONS="first second rest" \
 	PROGRAMS="$(LONG_FIRST) $(filter-out $(LONG_FIRST),$(wildcard tests/long/*.sh) $(LONG_PROGRAMS))" \
 	$(GUARD) sh tools/test)
