@@ -116,8 +116,8 @@ static inline bool class_is_aligned(unsigned class)
 
 /*
  * For a class above SLOT_LARGE, of which a slot takes whole units: returns the largest class with the same number of
- * units.  All classes of the first doubling above SLOT_LARGE have two units, and with each further doubling half as many
- * classes share their number.  The slots of the result are aligned to their size only if those of `class` are.
+ * units.  The classes of the first doubling above SLOT_LARGE all have two units.  With each further doubling, half as many
+ * classes have the same number of units.  The slots of the result are aligned to their size only if those of `class` are.
  */
 static inline unsigned class_widest(unsigned class)
 {

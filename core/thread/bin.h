@@ -131,9 +131,9 @@ static ALWAYS_INLINE void slab_resumes(const struct owner *o, struct slab *s)
 }
 
 /*
- * Makes a slab that was full and is on no list the current slab of a bin whose current slab is full, too.  Returns
- * false, and changes nothing, if that slab is missing, is a spare or is s, if another thread holds s, or if more is to
- * be done for s: then the slab goes to the partial list.
+ * Makes s the current slab of its bin.  The slab s was full and is on no list.  Returns true if the bin's current slab
+ * is full, too, and another slab than s.  Returns false, and changes nothing, if that slab is a spare, if another thread
+ * holds s, or if s is hollow or not armed and must be.  Then the caller puts s on the partial list.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {

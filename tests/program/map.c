@@ -68,6 +68,7 @@ TEST(map_units_know_every_slab, 10)
 		char *p = NOT_NULL(ash_alloc(size));
 
 		CHECK(map_guess_slab(p) == slab_record(map_find(p), p));
+		CHECK(slab_record(map_find(p), p + size - 1) == slab_record(map_find(p), p));
 		CHECK(size > SLOT_LARGE || map_guess_slab(p + size - 1) == map_guess_slab(p));
 		ash_release(p);
 	}

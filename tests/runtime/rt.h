@@ -23,7 +23,7 @@ unsigned long rt_auxv(unsigned long type); /* 0: not in the auxiliary vector */
 bool rt_under_qemu(void);		   /* RT_QEMU=1 in the environment: smaller tests */
 bool rt_emulated(void);		   /* the same, or RT_SLOW: an emulated kernel; all takes longer */
 bool rt_in_full(void); /* STEPS_FULL=1 or STEPS_SOAK=1 (make test-long, make soak): nothing is thinned */
-size_t rt_share(void);	 /* STEPS_SHARE=n (.ci/run): an nth of what make test-long repeats; 1 without it */
+size_t rt_share(void);	 /* n of STEPS_SHARE=n, or 1: make test-long makes an nth of its repetitions (.ci/run) */
 const char *rt_getenv(const char *name);
 _Noreturn void rt_exit(int status); /* ends the whole process */
 

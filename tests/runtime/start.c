@@ -38,10 +38,8 @@ bool rt_in_full(void)
 size_t rt_share(void)
 {
 	const char *value = rt_getenv("STEPS_SHARE");
-	size_t share = 0;
+	size_t share = value != NULL ? rt_number_in(value) : 1;
 
-	while (value != NULL && *value >= '0' && *value <= '9')
-		share = 10 * share + (size_t)(*value++ - '0');
 	return share > 0 ? share : 1;
 }
 
