@@ -133,7 +133,8 @@ static ALWAYS_INLINE void slab_resumes(const struct owner *o, struct slab *s)
 /*
  * Makes s the current slab of its bin.  The slab s was full and is on no list.  Returns true if the bin's current slab
  * is full, too, and another slab than s.  Returns false, and changes nothing, if that slab is a spare, if another thread
- * holds s, or if s is hollow or not armed and must be.  Then the caller puts s on the partial list.
+ * holds s, or if s must be armed.  Then the caller puts s on the partial list.  slab_resumes is not needed, because a
+ * slab whose slots are all taken is neither purged nor hollow.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {
@@ -150,12 +151,7 @@ static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 	/* Acquire pairs with slab_let_go, as in slab_take. */
 	if (!cas_acquire(&s->hold, &idle, SLAB_IN_USE))
 		return false;
-	if (unlikely(load_relaxed(&s->hollow) != 0)) { /* read while s is held, because another holder writes it */
-		slab_let_go(s);
-		return false;
-	}
 	slab_let_go(full); /* a full slab is on no list */
-	store_relaxed(&s->purged, (uint8_t)0);
 	b->slab = (uintptr_t)s - (uintptr_t)o;
 	if (ignores)
 		s->all_free = 0;

@@ -84,8 +84,8 @@ static unsigned free_slots(const struct slab *s)
 	return n;
 }
 
-/* Purges the pages of the slab that have no taken slot.  n is the number of free slots. */
-static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
+/* Purges the pages of the slab that have no taken slot. */
+static uint64_t holes_purge(struct heap *h, struct slab *s)
 {
 	uint64_t bytes = 0;
 
@@ -93,7 +93,8 @@ static uint64_t holes_purge(struct heap *h, struct slab *s, unsigned n)
 		return 0;
 	if (slab_is_purgeable(s)) {
 		bytes = slab_purge(h, s, range_purge, NULL);
-		store_relaxed(&s->hollow, (uint16_t)n);
+		/* Counted while s is held: the slots that were free before may be taken, and a full slab is not hollow. */
+		store_relaxed(&s->hollow, (uint16_t)free_slots(s));
 		if (bytes != 0)
 			store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
 	}
@@ -150,7 +151,7 @@ static uint64_t slab_look(struct heap *h, struct slab *s)
 	if (foreign ? load_relaxed(&s->purged) != 0 : holes_are_purged(s, n))
 		return 0;
 	if (hand_is_full(h, load_relaxed(&h->idle.kept), bytes))
-		return foreign ? foreign_purge(h, s) : holes_purge(h, s, n);
+		return foreign ? foreign_purge(h, s) : holes_purge(h, s);
 	fetch_add_relaxed(&h->idle.kept, bytes);
 	return 0;
 }

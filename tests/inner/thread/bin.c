@@ -130,6 +130,7 @@ TEST(bin_goes_to_a_slab_that_was_full, 10)
 		CHECK(bin_slab(o, bin) == s && bin->partial.head == NULL);
 		CHECK(before == s || before->hold == SLAB_IDLE);
 		CHECK(s->hold == SLAB_IN_USE && o->building == 0 && seat.open == SEAT_OPEN);
+		CHECK(s->all_free == 0); /* current slabs of small classes are not armed */
 		CHECK(ash_alloc(SIZE) == block[i] && o->steps == 1);
 		CHECK_EQ(ash_check(), 0);
 	}
