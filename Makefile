@@ -25,16 +25,15 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 CC      = clang
 PYTHON  = python3
-ARCH    = $(or $(OWN),$(HOST))
+ARCH    = $(OWN)
 BUILD   = build$(if $(FOREIGN),/$(ARCH))
 PREFIX  = /usr/local
 LIBDIR  = $(PREFIX)/lib
 DESTDIR =
 # The address of the repository, to whose host vulnerabilities are reported; empty while it is not known.
 REPOSITORY =
-ifneq ($(word 2,$(CURDIR))$(word 2,$(BUILD)),)
-$(error The path of this folder, $(CURDIR), or BUILD, $(BUILD), has a space in it, which make cannot work with)
-endif
+$(if $(word 2,$(CURDIR))$(word 2,$(BUILD)),$(error \
+	The path of this folder, $(CURDIR), or BUILD, $(BUILD), has a space in it, which make cannot work with))
 
 RULES = Makefile $(wildcard tools/make/*.mk)
 # The rows in tools/make add to these lists.
@@ -55,8 +54,7 @@ install uninstall deb dist:
 SAY_install = echo 'installed: $(DESTDIR)$(PREFIX), libraries in $(DESTDIR)$(LIBDIR);' \
 	'if programs do not find a .so there: sudo ldconfig'
 
-# Staged with the amalgamation in it, packed, and built once from the package.  Cargo asks crates.io for the dependency
-# of the feature allocator-api2.
+# Cargo builds the package, too, and asks crates.io for the dependency of the feature allocator-api2.
 crate: $(AMALGAMATION)
 	BUILD=$(BUILD) REPOSITORY=$(REPOSITORY) sh tools/rust/stage $(BUILD)/crate
 	cd $(BUILD)/crate && cargo package --allow-dirty --quiet
@@ -78,6 +76,4 @@ $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
 
 # Only for this build's objects: $(BUILD) contains other builds, too.
-ifneq ($(MAKECMDGOALS),flags)
 -include $(shell find $(addprefix $(BUILD)/,$(sort $(FOLDERS)) prog asm) -name '*.d' 2>/dev/null)
-endif

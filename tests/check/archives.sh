@@ -148,7 +148,7 @@ done
 
 # ---- the tests of the calls, with the archive itself ----
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 tests=
 for name in api align zalloc resize large misuse names heap heap_in inline_none; do
 	[ ! -f "$build/prog/tests/api/$name.o" ] || tests="$tests $build/prog/tests/api/$name.o"

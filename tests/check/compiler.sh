@@ -36,7 +36,7 @@ if command -v clang-19 >/dev/null; then
 		# What tests/check/golden.sh looks at; of the rest the warnings.
 		built 'clang-19 compiles the fast paths without a warning' "$there" CC=clang-19 "$there/lib/core/front/alloc.o" \
 			"$there/lib/core/front/release.o" "$there/lib/core/front/resize.o"
-		eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+		build_flags
 		# shellcheck disable=SC2046 # a list
 		silent clang-19 clang-19 $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /')
 	fi
@@ -52,13 +52,13 @@ if command -v gcc >/dev/null; then
 		verdict "gcc's library passes tests/check/unwind.sh" "$log"
 	else
 		built 'gcc builds the shared object without a warning' "$there" CC=gcc "$there/libashlar_malloc.so"
-		eval "$("${MAKE:-make}" -s --no-print-directory CC=gcc BUILD="$there" flags)"
+		build_flags CC=gcc BUILD="$there"
 		# shellcheck disable=SC2046 # a list
 		silent gcc gcc $(echo "$LIBRARY_FLAGS" | sed 's/ -MMD -MP / /')
 	fi
 	# Under the tests of what the headers promise, which are those of the build.  GNU's
 	# assembler asks for a table that nothing refers to.
-	eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+	build_flags
 	if [ -n "${STEPS_FULL:-}" ]; then
 		objcopy -N _GLOBAL_OFFSET_TABLE_ "$there/libashlar.a" "$folder/library"
 	else

@@ -4,7 +4,7 @@
 # and data; the same for CPUs of 32 bits, of which two run it under QEMU.
 . tests/support/verdict.sh
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 text_limit=$LIMIT_field # tools/make/products.mk
 data_limit=1024
 

@@ -5,7 +5,7 @@
 # make bench-footprint has the sums, tools/bench/NOTES.md explains them.  And its mappings, with the stack.
 . tests/support/verdict.sh
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 
 # pages LIBRARY|- PROGRAM: "dirtied file address-space mappings", in pages; with a library, preloaded, those
 # of its own mappings alone, but all mappings.  The program waits for the end of its input.

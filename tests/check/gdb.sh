@@ -21,7 +21,7 @@ if ! gdb -batch -ex 'python print("python")' 2>/dev/null | grep -q python; then
 	exit $status
 fi
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 
 cat >"$folder/program.c" <<'C'
 #include "ashlar.h"

@@ -7,7 +7,7 @@
 sh tools/golden check "$build" "$build/clang-19" "$build/aarch64" "$build/riscv64" || status=1
 
 # planted NAME REASON SED: a change to the source that must be reported.
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 planted() {
 	mkdir -p "$folder/lib/core/front"
 	cp "$build/lib/core/front/release.o" "$folder/lib/core/front"

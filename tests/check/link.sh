@@ -3,7 +3,7 @@
 # linker.ld: what it must refuse, and what a small program is made of.
 . tests/support/verdict.sh
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 
 # build_program: standard input, built as make builds programs.
 build_program() {

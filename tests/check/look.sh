@@ -9,7 +9,7 @@ look=$build/ashlar-look
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf "$folder"' EXIT
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 
 # 1000 blocks of 100 bytes, of which the row of 112 bytes tells; then it waits for the end of
 # its input, or for that and a trap.

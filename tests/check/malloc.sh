@@ -108,7 +108,7 @@ verdict 'calls before it is relocated find no owner (tools/prereloc)'
 
 # ---- the amalgamation, and malloc without any library ----
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 cat >"$folder/program.c" <<'C'
 #include "rt.h"
 #include "ashlar.h"

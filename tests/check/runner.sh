@@ -26,7 +26,7 @@ static void body(void *p) { CHECK(p != NULL); }
 TEST(failing_in_a_thread, 5) { rt_thread_join(rt_thread_start(body, NULL)); }
 int main(int argc, char **argv, char **envp) { (void)envp; return rt_run_tests(argc, argv); }
 C
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 $COMPILE -w -c "$folder/bad.c" -o "$folder/bad.o" || exit 1
 $LINK "$folder/bad.o" "$build/runtime.a" "$build/libashlar_start.a" "$build/libashlar.a" -o "$folder/bad" || exit 1
 

@@ -5,7 +5,7 @@
 # reads it.  It has a limit of its own; those of code and constants are in the products' rows (tools/make/products.mk).
 . tests/support/verdict.sh
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 tables_limit=16384 # of unwind tables, which linker.ld does not load
 descriptor_limit=512
 

@@ -21,7 +21,7 @@ ld.lld -r --whole-archive "$build/libashlar-core.a" -o "$folder/core.o" && alone
 [ "$(asks "$build/libashlar.a" | wc -l)" -gt 10 ]
 verdict 'libashlar.a has some: the pattern is right'
 
-eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" flags)"
+build_flags
 aside="$build/runtime.a $build/libashlar_start.a $build/lib/arch/$(uname -m)/memory.o"
 
 # variant FLAGS WORDS OBJECT...: compiled, and its tests with these words.

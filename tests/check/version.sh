@@ -30,17 +30,22 @@ fresh
 right=$(word)
 [ -n "$right" ] || { echo "FAIL version: core/store/file/store_caches.c does not compile"; exit 1; }
 
-# other FILE PATTERN REPLACEMENT: must give another word.
-others=$right
-other() {
+# changed FILE PATTERN REPLACEMENT: the sources with that in one file; `new` is their word.
+changed() {
 	fresh
 	sed "s/$2/$3/" "core/$1" >"$folder/core/$1"
 	if cmp -s "core/$1" "$folder/core/$1"; then
 		echo "FAIL version: nothing in core/$1 is '$2'"
 		status=1
-		return
+		return 1
 	fi
 	new=$(word)
+}
+
+# other FILE PATTERN REPLACEMENT: must give another word.
+others=$right
+other() {
+	changed "$@" || return
 	[ -n "$new" ] || { echo "FAIL version: core/$1 with '$3' does not compile"; status=1; }
 	case " $others " in
 	*" $new "*)
@@ -63,10 +68,8 @@ other backend/heap.h '^	uint64_t slab_chunks;' '	uint64_t moved, slab_chunks;'
 # moved FILE PATTERN REPLACEMENT: must not compile, as format 1 says something else.
 moves=0
 moved() {
-	fresh
-	sed "s/$2/$3/" "core/$1" >"$folder/core/$1"
-	word >/dev/null
-	if cmp -s "core/$1" "$folder/core/$1" || ! grep -q 'format 1: ' "$folder/why"; then
+	changed "$@" || return
+	if ! grep -q 'format 1: ' "$folder/why"; then
 		echo "FAIL version: core/$1 with '$3' is taken for format 1"
 		status=1
 	fi

@@ -20,6 +20,11 @@ grep() {
 	command grep -a "$@"
 }
 
+# build_flags [NAME=VALUE...]: how make compiles and links programs of this build, or of one with these variables.
+build_flags() {
+	eval "$("${MAKE:-make}" -s --no-print-directory BUILD="$build" "$@" flags)"
+}
+
 # verdict NAME [LOG...]: of the last command, whose status it has; the logs tell why it failed
 verdict() {
 	if [ $? = 0 ]; then

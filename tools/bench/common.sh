@@ -84,6 +84,15 @@ stamp() {
 	echo "*$1, $(date -u +%F), $(cpu_name), $(nproc) CPUs, $(uname -sr): $2*"
 }
 
+# heading TEXT: of a table in Markdown with a column for each of `names`.
+heading() {
+	printf '|%s |' "${1:+ $1}"
+	for name in $names; do printf ' %s |' "$name"; done
+	printf '\n|---|'
+	for name in $names; do printf -- '---|'; done
+	echo
+}
+
 # table ROUNDS COMMAND: Markdown, of what was measured.  Each line on standard input is a row:
 # what is divided by, its kind and its title:
 #	time    minimum / median (less than three rounds: the minimum), and the ratio of

@@ -36,19 +36,14 @@ HOST := $(shell uname -m)
 own   = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 # If there is no compiler yet, the set-up installs it.
 OWN  := $(or $(own),$(shell sh tools/setup >&2)$(own))
-ifeq ($(OWN),)
-$(error $(CC) does not run here. Libraries without tests can be built by gcc and lld: make CC=gcc)
-endif
-ifneq ($(ARCH),$(OWN))
-TARGET = --target=$(ARCH)-linux-gnu
-endif
+$(if $(OWN),,$(error $(CC) does not run here. Libraries without tests can be built by gcc and lld: make CC=gcc))
+TARGET = $(if $(filter-out $(OWN),$(ARCH)),--target=$(ARCH)-linux-gnu)
 # The CPUs that can start a program.
 ALL_CPUS = $(patsubst arch/%/start.S,%,$(sort $(wildcard arch/*/start.S)))
 # Checked here, because each file would give this error, and others.
-ifneq ($(if $(wildcard arch/$(ARCH)/host.h),$(findstring Ashlar is for,$(shell \
-	$(CC) $(TARGET) -fsyntax-only -x c arch/$(ARCH)/host.h 2>&1)),no folder),)
-$(error Ashlar is for Linux on $(ALL_CPUS), in C; this is $(CC) for $(ARCH))
-endif
+$(if $(if $(wildcard arch/$(ARCH)/host.h),$(findstring Ashlar is for,$(shell \
+	$(CC) $(TARGET) -fsyntax-only -x c arch/$(ARCH)/host.h 2>&1)),no folder),$(error \
+	Ashlar is for Linux on $(ALL_CPUS), in C; this is $(CC) for $(ARCH)))
 FOREIGN  = $(filter-out $(HOST),$(ARCH))
 EMULATOR = $(if $(FOREIGN),qemu-$(ARCH) )
 # QEMU 7.2 forks while another of its threads may hold a lock of glib's slices, and the child waits for it for ever.
@@ -62,7 +57,7 @@ override BUILD := $(BUILD:$(CURDIR)/%=%)
 
 # ---- flags ----
 
-# Clang, or else gcc, which builds the library; the tests, the figures and the limits of size are for clang.
+# Gcc builds the library alone: the tests, the figures and the limits of size are for clang.
 ifneq ($(shell $(CC) --version 2>/dev/null | grep -c clang),0)
 # The compiler's own headers (stdint.h and such) and no others.
 NO_HEADERS  = -nostdlibinc
@@ -77,12 +72,10 @@ NO_HEADERS := -nostdinc -isystem $(shell $(CC) -print-file-name=include)
 PLAIN_LOOPS = -fno-tree-vectorize -fno-unroll-loops
 FOR_SIZE    = -Os
 endif
-# Passes of clang, by private names, that keep addresses and sums in registers over a loop, so that small functions save
-# registers; that align or double code to save a jump; or that eliminate partial redundancies.  With them the four main
-# calls have 2.5 % more bytes by clang 14, 3 % by clang 19.  Merging tails of two instructions, the outliner, no tail
-# duplication, other limits of inlining and other register allocators gained nothing.  Without these passes ash_resize
-# takes 44 instructions for 37, because it saves registers before it knows that the block stays, and libashlar-field.a
-# has 50 bytes more than its limit on CPUs of 32 bits.
+# Passes of clang that make code longer, by private names: with them the four main calls have 2.5 % more bytes by clang
+# 14, 3 % by clang 19.  Merging tails of two instructions, the outliner, no tail duplication, other limits of inlining and
+# other register allocators gained nothing.  Without these passes ash_resize takes 44 instructions for 37, because it
+# saves registers before it knows that the block stays, and libashlar-field.a exceeds its limit on CPUs of 32 bits.
 LESS_CODE = $(addprefix -mllvm ,-disable-machine-licm -disable-lsr -disable-block-placement -enable-pre=false \
 	-two-entry-phi-node-folding-threshold=0 -bonus-inst-threshold=0)
 

@@ -15,7 +15,8 @@ SAMPLE_SOURCES = $(addprefix core/,front/alloc.c front/slot.c front/resize.c fro
 # System calls of the start and of threads; the library has syscall.S alone.
 CALLS = $(addprefix arch/$(ARCH)/,thread.S syscall_runtime.S syscall.S)
 
-HEADERS = $(addprefix $(BUILD)/include/,$(notdir $(wildcard core/include/*.h*)) ashlar_start.h)
+PUBLIC  = $(wildcard core/include/*.h*) sys/start/ashlar_start.h
+HEADERS = $(addprefix $(BUILD)/include/,$(notdir $(PUBLIC)))
 AMALGAMATION = $(BUILD)/amalgamation/ashlar.c
 
 # $(call objects,FOLDER,SOURCES): assembly has the same flags in all products.
@@ -66,7 +67,6 @@ parts = $(BUILD)/$(patsubst parts-lib,parts,parts-$1).a
 # Beside malloc's names, which are in one object: the operators of C++; malloc_info, which alone needs a C library.
 BESIDE_MALLOC = malloc/ashlar_new.o malloc/ashlar_xml.o
 SHARED_MALLOC = $(SHARED_CODE) -DASHLAR_SO
-PROFILE       = $(patsubst tools/profile/%.c,profile/%.o,$(wildcard tools/profile/*.c))
 
 $(call product, libashlar.a,        lib,    all,    40960, ,                                 $(LIB_OBJECTS))
 # Fewest bytes, and no thread-local storage.
@@ -92,7 +92,7 @@ $(call product, libashlar_malloc-hardened.so, hardened-so, , , $(SHARED_MALLOC) 
 # A tool: heap profiles of samples, for programs with a C library.  Frame pointers: tools/profile/stack.c.
 $(call product, libashlar_profile.so, profile, , , \
 	$(SHARED_MALLOC) -DASHLAR_SAMPLE -fno-omit-frame-pointer $(call cpu,profile), , \
-	profile/ashlar_malloc.o so/ashlar_new.o $(PROFILE))
+	profile/ashlar_malloc.o so/ashlar_new.o $(patsubst tools/%.c,%.o,$(wildcard tools/profile/*.c)))
 # The calls of libashlar.a for programs with a C library; a program's own hooks and ash_defaults replace those in it.
 $(call product, libashlar.so, shared, , , $(SHARED_CODE), , shared/ashlar.o)
 # The same for a program that loads it when the loader has no memory left which threads have from their start.
@@ -121,9 +121,7 @@ $(call compiled, %/ashlar_xml.o, core/malloc/xml.c, $(MARKED_FLAGS) -Isys -Icore
 $(call compiled, profile/%.o, tools/profile/%.c, $(MARKED_FLAGS) -fvisibility=hidden -I$(BUILD)/include -Icore/include)
 $(call compiled, asan/%.o, tools/sanitize/%.c, $(filter-out $(NO_HEADERS),$(LIB_FLAGS)))
 $(call compiled, prog/%.o, %.c, $$(PROG_FLAGS))
-$(BUILD)/asm/%.o: %.S $(RULES)
-	$(call says,AS  )
-	$(CC) $(TARGET) $(FOR_$(ARCH)) $(call cpu,marks) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH) -c $< -o $@
+$(call compiled, asm/%.o, %.S, $(TARGET) $(FOR_$(ARCH)) $(call cpu,marks) $(DEBUG) -MMD -MP $(NO_HEADERS) -Iarch/$(ARCH))
 
 # Functions that are called once in 64 allocations or less are built for size; these objects are built for speed.
 FAST = $(addprefix core/,front/alloc.o front/release.o sample/sampler.o malloc/ancestor.o \
@@ -144,11 +142,8 @@ $(AMALGAMATION): tools/amalgamate core/amalgamation.c $(BUILD)/sources $(filter-
 	$(call says,MAKE)
 	sh tools/amalgamate $(@D)
 
-$(BUILD)/include/%: core/include/%
-	$(call says,COPY)
-	cp $< $@
-
-$(BUILD)/include/%: sys/start/%
+$(foreach header,$(PUBLIC),$(eval $(BUILD)/include/$(notdir $(header)): $(header)))
+$(HEADERS):
 	$(call says,COPY)
 	cp $< $@
 

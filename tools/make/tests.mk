@@ -17,8 +17,9 @@ $(BUILD)/prog/tests/api/traces.o: PROG_FLAGS += -Itools/demo
 # ashlar-look reads memory that others may have forged: an index out of bounds is a trap, and a test that fails.
 $(BUILD)/prog/tools/look/%.o: PROG_FLAGS += $(IN_BOUNDS)
 
-# $(call program,PROGRAM,SOURCES,OBJECTS AND ARCHIVES): PROGRAM, objects and archives are in the build folder.
-program = $(eval $(call program_rules,$(strip $1),$(call objects,prog,$2),$(3:%=$(BUILD)/%)))
+# $(call program,PROGRAM,SOURCES,OBJECTS AND ARCHIVES): of these and of the sources in the folder PROGRAM, if there is one;
+# PROGRAM, objects and archives are in the build folder.
+program = $(eval $(call program_rules,$(strip $1),$(call objects,prog,$2 $(wildcard $(strip $1)/*.c)),$(3:%=$(BUILD)/%)))
 define program_rules
 OBJECTS += $2
 LINKED += $(BUILD)/$1
@@ -45,20 +46,17 @@ $(call program, tests/all, $(API_ALL) $(INNER_ALL) $(REPLAY), parts.a)
 $(call program, tests/filtered, $(API_ALL) $(REPLAY), libashlar.a)
 # Heaps are not guarded, but their slabs are in a hardened library.
 $(call program, tests/hardened-heaps, $(call api,heap_aligned heap_use), hardened/ashlar.o)
-
-# $(call tests,FOLDER,SOURCES,OBJECTS AND ARCHIVES): build/tests/FOLDER, of SOURCES and of what is in tests/FOLDER.
-tests = $(call program,tests/$(strip $1),$2 $(wildcard tests/$(strip $1)/*.c),$3)
-$(call tests, malloc, $(API) $(call api,misuse_aligned misuse_released trim zalloc zalloc_taken) \
+$(call program, tests/malloc, $(API) $(call api,misuse_aligned misuse_released trim zalloc zalloc_taken) \
 	tests/inner/base/misuse_end.c tests/inner/thread/vfork_stepped.c, $(ASIDE) libashlar_malloc.a)
 # Tests that hold for it, too; tools/test names the others of these files in hardened_differs.
-$(call tests, hardened, $(call api,api align aligned fork large larger resize shadow signal threads zalloc) \
+$(call program, tests/hardened, $(call api,api align aligned fork large larger resize shadow signal threads zalloc) \
 	tests/malloc/names.c tools/demo/steps.c, $(ASIDE) libashlar_malloc-hardened.a)
-$(call tests, small, $(filter-out %/misuse.c,$(API)), parts-small.a)
-$(call tests, field, $(call api,heap_in heap_in_shadow heap_use) tests/inner/arena/arena_each_step.c, \
+$(call program, tests/small, $(filter-out %/misuse.c,$(API)), parts-small.a)
+$(call program, tests/field, $(call api,heap_in heap_in_shadow heap_use) tests/inner/arena/arena_each_step.c, \
 	lib/sys/pages.o lib/sys/pages_map.o parts-field.a)
 # Without the tests that ask about the kernel's memory, or for more than there is.
-$(call tests, system, $(filter-out %/align.c %/fork.c %/large.c,$(API)), libashlar-core.a)
-$(call tests, sample, $(call api,api), libashlar-sample.a)
+$(call program, tests/system, $(filter-out %/align.c %/fork.c %/large.c,$(API)), libashlar-core.a)
+$(call program, tests/sample, $(call api,api), libashlar-sample.a)
 $(call program, ashlar-look, $(wildcard tools/look/*.c), libashlar.a)
 $(call program, demo, $(filter-out %/ancestor.c,$(wildcard tools/demo/*.c)), libashlar.a)
 $(call program, ancestor, tools/demo/ancestor.c, libashlar.a)
@@ -133,10 +131,10 @@ RUN_TESTS = ARCH=$(ARCH) CPUS="$(CPUS)" PROGRAMS="$(TESTS)"
 ## make test           everything that is checked, natively; a part under QEMU, of this CPU and others
 $(call script, test, programs, $(RUN_TESTS) $(if $(EMULATOR),SECTIONS=every_$(ARCH)) $(GUARD) sh tools/test, \
 	$(if $(EMULATOR),,$(call for_cpus,$(CPUS),few-programs)))
-## make test-arch      each test program of each CPU under QEMU: ARCHES="aarch64 riscv64" for some
+## make test-arch      each test program of each CPU under QEMU: ARCHES="aarch64 riscv64" for some, '$(CPUS)' for the others
 ARCHES = $(ARCH) $(CPUS)
 $(call script, test-arch, programs, $(RUN_TESTS) SECTIONS="$(ARCHES:%=every_%)" $(GUARD) sh tools/test, \
-	$(call for_cpus,$(CPUS),programs))
+	$(call for_cpus,$(filter $(CPUS),$(ARCHES)),programs))
 ## make test-long      what takes minutes (tests/long, and in full what make test thins), natively;
 ##                     STEPS_SHARE=n leaves each instruction in, and an nth of the repetitions
 # These take longest, and run beside the others.
@@ -146,7 +144,7 @@ $(call script, test-long, programs $(LONG_PROGRAMS), $(RUN_TESTS) SECTIONS="firs
 	$(GUARD) sh tools/test)
 ## make test-kernel    under kernels in qemu-system, and cuts of power (POWER="ext4 xfs btrfs" CUTS=200):
 ##                     KERNELS="x86_64 aarch64 riscv64"; make setup-kernel fetches the kernels
-KERNELS = x86_64 aarch64 riscv64
+KERNELS = $(ARCH) $(CPUS)
 $(call script, setup-kernel, , sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels)
 # A kernel that cannot be had here is named, and its boots are skipped.
 $(call script, test-kernel, kernel-programs, sh tests/kernel/setup "$(KERNELS)" $(BUILD)/kernels || true; \
