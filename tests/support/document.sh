@@ -17,7 +17,8 @@ for NOLIBC in ${NOLIBC:+"$NOLIBC"} "$build/nolibc" "$build/kernels/source/tools/
 	[ ! -f "$NOLIBC/nolibc.h" ] || break
 done
 # QuickJS-NG, as the first leaves it.
-export NOLIBC PATH ZIG_GLOBAL_CACHE_DIR="$build/zig/cache" ZIG_LOCAL_CACHE_DIR="$build/zig/cache"
+QUICKJS=${QUICKJS:-$build/quickjs}
+export NOLIBC QUICKJS PATH ZIG_GLOBAL_CACHE_DIR="$build/zig/cache" ZIG_LOCAL_CACHE_DIR="$build/zig/cache"
 
 # A tree as after make, in which the programs may leave their files.
 tree=$folder/tree
@@ -62,6 +63,7 @@ is_usable() {
 	rust-musl) [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/x86_64-unknown-linux-musl/lib" ] ;;
 	rust-1.*) [ "$(rustc --version 2>/dev/null | sed 's/^rustc 1\.\([0-9]*\).*/\1/')" -ge "${1#rust-1.}" ] 2>/dev/null && [ "$(uname -m)" = x86_64 ] ;;
 	nolibc) [ -f "$NOLIBC/nolibc.h" ] && is_usable cc ;;
+	quickjs) [ -f "$QUICKJS/quickjs.h" ] && is_usable cc ;;
 	lua5.4) pkg-config --exists lua5.4 2>/dev/null && is_usable cc ;;
 	nim-musl) command -v nim >/dev/null && is_usable musl-gcc ;;
 	go) command -v go >/dev/null && command -v pkg-config >/dev/null && [ "$(go env CGO_ENABLED)" = 1 ] && is_usable cc ;;
