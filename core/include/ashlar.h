@@ -15,15 +15,15 @@
  * Misuse: to pass a pointer that is not the start of a live block, or a size or alignment that the block
  * cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2.  The line names the
  * function, the pointer, the fault and the block around the pointer.  Ashlar then calls ash_on_misuse and
- * raises SIGABRT.  A trap instruction (SIGILL) ends the process if a filter refuses that or there is no
- * Linux.  A pointer with a tag in its top byte (aarch64: top byte ignore) is another address and is
+ * raises SIGABRT.  If a filter refuses the signal, or there is no Linux, a trap instruction (SIGILL) ends
+ * the process.  A pointer with a tag in its top byte (aarch64: top byte ignore) is another address and is
  * reported as foreign: remove the tag first.
  *
  * System calls: after the first call of the process, allocation, release, resizing and ash_thread_detach
  * make only the system calls mmap, munmap, mremap and madvise.  README.md lists the system calls of the
- * other functions.  Ashlar makes them directly, so a cache of registered memory (MPI, RDMA) does not learn
- * of returned pages, because it patches the functions of the C library.  The malloc products may call
- * those functions (ashlar_malloc.h).
+ * other functions.  Ashlar makes system calls directly.  A cache of registered memory (MPI, RDMA) does not
+ * learn of returned pages then, because such a cache patches the functions of the C library.  The malloc
+ * products may call those functions (ashlar_malloc.h).
  *
  * Threads: a thread needs working thread-local storage (%fs) before its first call; otherwise the call
  * ends in a SIGSEGV (ashlar_start.h sets the storage up: ashlar_tls_init, ashlar_tls_check).  A thread
@@ -68,8 +68,8 @@ void *ash_alloc(size_t size) __attribute__((malloc, warn_unused_result));
  * Returns a block of count * size bytes, all of them zero.  Returns NULL also if the product overflows;
  * otherwise the contract of ash_alloc holds, including the kernel's promise.  Memory that is known to
  * read zero is not cleared, so a large block costs only the pages that are written later.  Therefore
- * Ashlar relies on madvise, and tests it once: if a filter of system calls later makes madvise return 0
- * without effect, the block may contain old bytes.
+ * Ashlar relies on madvise, and tests madvise once.  If a filter of system calls later makes madvise
+ * return 0 without effect, the block may contain old bytes.
  */
 void *ash_zalloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
@@ -352,8 +352,9 @@ struct ash_defaults {
 			   a byte takes 2 MiB */
 	/*
 	 * Free memory stays resident up to a limit: a quarter of `retain`, or a quarter of the memory in
-	 * use if that is more.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the limit is a
-	 * sixteenth of the memory in use.  A call that exceeds the limit gives the excess back.  If the
+	 * use if that is more.  Of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) less stays: up to a
+	 * quarter of `retain`, or a sixteenth of the memory in use if that is more.  A call that exceeds the
+	 * limit gives the excess back.  If the
 	 * program soon needs that memory again, the limit rises, by up to twice that memory.  After 8192
 	 * slow operations, memory that was not needed during them is given back, down to a sixteenth of
 	 * `retain` or a quarter of the memory in use, and the limit falls.  While more than half of `retain`
