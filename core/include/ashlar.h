@@ -352,13 +352,12 @@ struct ash_defaults {
 			   a byte takes 2 MiB */
 	/*
 	 * Free memory stays resident up to a limit: a quarter of `retain`, or a quarter of the memory in
-	 * use if that is more.  Of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) less stays: up to a
-	 * quarter of `retain`, or a sixteenth of the memory in use if that is more.  A call that exceeds the
-	 * limit gives the excess back.  If the
-	 * program soon needs that memory again, the limit rises, by up to twice that memory.  After 8192
-	 * slow operations, memory that was not needed during them is given back, down to a sixteenth of
-	 * `retain` or a quarter of the memory in use, and the limit falls.  While more than half of `retain`
-	 * is kept by a raised limit, some fast calls become slow.
+	 * use if that is more.  Of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) less stays: up
+	 * to a quarter of `retain`, or a sixteenth of the memory in use if that is more.  A call that exceeds
+	 * the limit gives the excess back.  If the program soon needs that memory again, the limit rises, by
+	 * up to twice that memory.  After 8192 slow operations, memory that was not needed during them is
+	 * given back, down to a sixteenth of `retain` or a quarter of the memory in use, and the limit falls.
+	 * While more than half of `retain` is kept by a raised limit, some fast calls become slow.
 	 *
 	 * libashlar-small.a does not read retain, initial and huge.  It keeps 256 KiB for each of three
 	 * ranges of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of
