@@ -62,16 +62,41 @@ TEST(map_leaves_find, 10)
 }
 
 /* Each unit of a slab of the default heap in which a slot begins leads to the slab's record. */
+/* Checks each unit of the slab: its head, and its hint if slots begin in it. */
+static void units_know(const struct slab *s)
+{
+	const char *unit = s->base - (uintptr_t)s->base % UNIT_SIZE;
+
+	for (size_t n = 0; n < s->units; n++, unit += UNIT_SIZE) {
+		CHECK(slab_record(s->chunk, unit) == s);
+		CHECK((s->slots == 1 && n > 0) || map_guess_slab(unit) == s);
+	}
+}
+
+/* The first two slabs of a class have one unit, and later slabs mostly several. */
 TEST(map_units_know_every_slab, 10)
 {
-	for (size_t size = 8; size <= SLOT_MAX; size += size / 4 + 8) {
-		char *p = NOT_NULL(ash_alloc(size));
+	size_t several = 0;
 
-		CHECK(map_guess_slab(p) == slab_record(map_find(p), p));
-		CHECK(slab_record(map_find(p), p + size - 1) == slab_record(map_find(p), p));
-		CHECK(size > SLOT_LARGE || map_guess_slab(p + size - 1) == map_guess_slab(p));
-		ash_release(p);
+	for (size_t size = 8; size <= SLOT_MAX; size += size / 4 + 8) {
+		const struct slab *s = NULL;
+		void **last = NULL, **p;
+
+		for (unsigned slabs = 0; slabs < 3; last = p) {
+			p = NOT_NULL(ash_alloc(size));
+			*p = last;
+			if (map_guess_slab(p) == s)
+				continue;
+			s = map_guess_slab(p);
+			CHECK(s == slab_record(map_find(p), p));
+			units_know(s);
+			slabs++;
+		}
+		several += s->slots > 1 && s->units > 1;
+		for (; (p = last) != NULL; ash_release(p))
+			last = *p;
 	}
+	CHECK(several > 10);
 }
 
 /* The hint still leads to the slab that was there before the span. */
