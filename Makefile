@@ -76,4 +76,6 @@ $(if $(V),,.SILENT:)
 .DELETE_ON_ERROR:
 
 # Only for this build's objects: $(BUILD) contains other builds, too.
+ifneq ($(MAKECMDGOALS),flags)
 -include $(shell find $(addprefix $(BUILD)/,$(sort $(FOLDERS)) prog asm) -name '*.d' 2>/dev/null)
+endif

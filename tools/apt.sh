@@ -20,6 +20,6 @@ install_all() {
 # install_each PACKAGE...: those that can be had; the others are named.
 install_each() {
 	for package; do
-		dpkg -s "$package" >/dev/null 2>&1 || install_all "$package" || echo "$package cannot be installed"
+		dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || install_all "$package" || echo "$package cannot be installed"
 	done
 }

@@ -6,7 +6,7 @@
 
 /*
  * The first sections of .bss.  This list gives their order in each archive and shared object, whose objects
- * and functions come in any order: see sys/DECISIONS.md.
+ * and functions come in any order.
  */
 #define FIRST_IN_BSS(name) __asm__(".pushsection .bss." name ", \"aw\", %nobits\n\t.popsection")
 FIRST_IN_BSS("owner_static");

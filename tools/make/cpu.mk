@@ -28,7 +28,6 @@ CPU_field32 = field=-fno-pie field=-fno-unwind-tables field=-fno-asynchronous-un
 
 # $(call cpu,WORD): the values of a word in the row of ARCH.
 cpu = $(patsubst $1=%,%,$(filter $1=%,$(CPU_$(ARCH))))
-FOR_$(ARCH) = $(call cpu,code)
 
 # ---- the CPU of this build: the compiler's, unless ARCH is given ----
 
@@ -36,6 +35,7 @@ HOST := $(shell uname -m)
 own   = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 # If there is no compiler yet, the set-up installs it.
 OWN  := $(or $(own),$(shell sh tools/setup >&2)$(own))
+FOR_$(ARCH) = $(call cpu,code)
 $(if $(OWN),,$(error $(CC) does not run here. Libraries without tests can be built by gcc and lld: make CC=gcc))
 TARGET = $(if $(filter-out $(OWN),$(ARCH)),--target=$(ARCH)-linux-gnu)
 # The CPUs that can start a program.
