@@ -2,40 +2,46 @@
 /*
  * Ashlar: a memory allocator for Linux programs without a libc.
  *
- * Words: a slot is the memory of one block up to 1 MiB.  A slab is a run of equal slots.  A chunk is 2 MiB
- * of slabs.  A larger block has whole chunks.  A slow operation is a call that leaves the fast path.
+ * Words: a slot is the memory of one block up to 1 MiB.  A slab is a run of equal slots.  A chunk is 2
+ * MiB of memory, in which there are slabs.  A block above 1 MiB is a span, which has whole chunks.  A
+ * slow operation is a call that leaves the fast path.
  *
  * Thread, signal and fork safety: any thread may call any function here.  A signal handler may call any
  * function except ash_thread_detach, even if it interrupted one of these functions.  A child of fork or
- * vfork may call them at once; no atfork handler is needed.  No function takes a lock or waits for another
- * thread.  Sizes are in bytes.
+ * vfork may call them at once; no atfork handler is needed.  No function takes a lock or waits for
+ * another thread.  Sizes are in bytes.
  *
- * Out of memory: the function returns NULL.  It prints nothing, and there is no errno at this level.
+ * Out of memory: the function that allocates or resizes returns NULL (ash_expand: 0).  It prints nothing,
+ * and sets no errno.
  *
- * Misuse: to pass a pointer that is not the start of a live block, or a size or alignment that the block
- * cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2.  The line names the
- * function, the pointer, the fault and the block around the pointer.  Ashlar then calls ash_on_misuse and
- * raises SIGABRT.  If a filter refuses the signal, or there is no Linux, a trap instruction (SIGILL) ends
- * the process.  A pointer with a tag in its top byte (aarch64: top byte ignore) is another address and is
- * reported as foreign: remove the tag first.
+ * Misuse: to pass a pointer that is not the start of a live block, or a size or alignment that the
+ * block cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2, if
+ * ash_last_words allows that.  The line names the function, the pointer, the fault and, if known, the
+ * block around the pointer.  Ashlar then calls ash_on_misuse and raises SIGABRT.  If a filter refuses
+ * the signal, or there is no Linux, a trap instruction (SIGILL) ends the process.  A pointer with a tag
+ * in its top byte (aarch64: top byte ignore) is another address and is reported as foreign: remove the
+ * tag first.
  *
- * System calls: after the first call of the process, allocation, release, resizing and ash_thread_detach
- * make only the system calls mmap, munmap, mremap and madvise.  README.md lists the system calls of the
- * other functions.  Ashlar makes system calls directly.  A cache of registered memory (MPI, RDMA) does not
- * learn of returned pages then, because such a cache patches the functions of the C library.  The malloc
- * products may call those functions (ashlar_malloc.h).
+ * System calls: after the first call of the process, allocation, release, resizing and
+ * ash_thread_detach make only the system calls mmap, munmap, mremap and madvise.  README.md lists the
+ * system calls of the other functions.  Ashlar makes its system calls without the C library.  So a
+ * cache of registered memory (MPI, RDMA), which patches the functions of the C library, does not learn
+ * that pages were returned.  The products that replace malloc may call those functions
+ * (ashlar_malloc.h).
  *
  * Threads: a thread needs working thread-local storage (%fs) before its first call; otherwise the call
  * ends in a SIGSEGV (ashlar_start.h sets the storage up: ashlar_tls_init, ashlar_tls_check).  A thread
- * should call ash_thread_detach before it ends.  A thread that ends without it leaves its slabs behind.
- * When the heap grows, it takes such slabs over if another thread has got thread-local storage at the same
- * address, or if that storage was unmapped.  ash_trim takes them over, too.  A growing heap never takes
- * over the slabs of a task that was created by clone without CLONE_THREAD.  In a child of fork, these
- * rules hold for the slabs of the parent's threads if the thread that forked had not called Ashlar before;
- * before Linux 4.14 such a child never takes those slabs over.
+ * should call ash_thread_detach before it ends.  A thread that ends without this call leaves its slabs
+ * behind.  When the heap grows, it takes such slabs over if another thread has got thread-local storage
+ * at the address of the ended thread's, or if the ended thread's storage was unmapped.  ash_trim takes
+ * such slabs over, too.  A growing heap never takes over the slabs of a task that was created by clone
+ * without CLONE_THREAD.  A child of fork takes over the slabs of the parent's other threads when it
+ * next needs a slab, if the thread that forked had called Ashlar.  If not, the rules above hold for
+ * these slabs, and on Linux older than 4.14 the child never takes them over.
  *
- * If a signal handler abandons an interrupted call by longjmp, or a child of vfork is killed in a call, the
- * memory of one block or of one slab is lost, and later calls of that thread are slower.
+ * If a signal handler abandons an interrupted call by longjmp, or a child of vfork is killed in a call,
+ * the memory of one block or of one slab is lost, and later calls of the interrupted thread, or of the
+ * thread that called vfork, are slower.
  */
 #ifndef ASHLAR_H
 #define ASHLAR_H
@@ -59,16 +65,17 @@ extern "C" {
  * (vm.overcommit_memory; by default the kernel refuses more than all of RAM and swap).  If
  * ash_defaults.sparse is set, Ashlar does not ask.
  *
- * A block of 32 KiB to 1 MiB makes up to one page resident besides the pages that the program writes.  Under
- * mlockall, memory for small blocks is added 2 MiB at a time, so up to 2 MiB of RLIMIT_MEMLOCK may stay unused.
+ * A block of 32 KiB to 1 MiB makes up to one page resident besides the pages that the program writes.
+ * Under mlockall, memory for small blocks is added 2 MiB at a time, so up to 2 MiB of RLIMIT_MEMLOCK
+ * may stay unused.
  */
 void *ash_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 
 /*
  * Returns a block of count * size bytes, all of them zero.  Returns NULL also if the product overflows;
- * otherwise the contract of ash_alloc holds, including the kernel's promise.  Memory that is known to
- * read zero is not cleared, so a large block costs only the pages that are written later.  Therefore
- * Ashlar relies on madvise, and tests madvise once.  If a filter of system calls later makes madvise
+ * otherwise the contract of ash_alloc holds.  Memory that is known to read zero is not cleared, so a
+ * large block costs only the pages that are written later.  Memory that madvise gave back counts as zero,
+ * so Ashlar relies on madvise, and tests madvise once.  If a filter of system calls later makes madvise
  * return 0 without effect, the block may contain old bytes.
  */
 void *ash_zalloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
@@ -106,20 +113,21 @@ void *ash_aligned_resize(void *p, size_t alignment, size_t size)
  * Changes the size of block p without moving it.  Returns the new number of usable bytes, at least
  * `size`.  Returns 0 and leaves the block unchanged if that is not possible now, if size is above
  * PTRDIFF_MAX, or if p is NULL.  A size up to ash_usable_size(p) always succeeds, and gives memory back
- * if the block is above 1 MiB.  A block of 32 KiB to 1 MiB can grow, to at most 2 MiB, if the calling thread
- * allocated it and the memory after it is free.  A block above 1 MiB can grow to any size if the memory
- * after it is free.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.  (jemalloc:
- * xallocx; mimalloc: mi_expand.)
+ * if the block is above 1 MiB.  A block of 32 KiB to 1 MiB can grow, to at most 2 MiB, if the calling
+ * thread allocated it and the memory after it is free.  A block above 1 MiB can grow to any size if the
+ * memory after it is free.  The contents are kept as in ash_resize.  ash_on_no_memory is not called.
+ * (jemalloc: xallocx; mimalloc: mi_expand.)
  */
 size_t ash_expand(void *p, size_t size);
 
 /*
  * Releases the block.  p may be NULL.  Any thread may release a block that any other thread allocated.
  *
- * A second release is reported as misuse, unless the memory has been allocated again in between.  If two
- * threads release a block at the same moment and one of them allocated it, Ashlar reports that later, or
- * not at all if the memory is allocated again first.  If a thread stops for ever inside a release, memory
- * that is later released into the same slab may not be reused until memory runs out or ash_trim is called.
+ * A second release is reported as misuse, unless the memory has been allocated again in between.  If
+ * two threads release a block at the same moment and one of them allocated it, Ashlar reports the
+ * second release later, or not at all if the memory is allocated again first.  If a thread stops for
+ * ever inside a release, memory that is later released into the same slab may not be reused until
+ * memory runs out or ash_trim is called.
  *
  * Before the call, the caller must undo its changes to the pages of the block (mprotect, mlock,
  * MADV_DONTFORK), because the next block at that place would inherit them.
@@ -133,8 +141,8 @@ void ash_release(void *p);
 void ash_release_sized(void *p, size_t size);
 
 /*
- * Like ash_release_sized, with another check: an alignment that is not a power of two, or that p does
- * not have, is reported as misuse.  (C23: free_aligned_sized.)
+ * Like ash_release_sized, with a second check: an alignment that is not a power of two, or that p does
+ * not have, is also reported as misuse.  (C23: free_aligned_sized.)
  */
 void ash_release_aligned_sized(void *p, size_t alignment, size_t size);
 
@@ -146,9 +154,10 @@ size_t ash_usable_size(const void *p);
 
 /*
  * Returns the number of usable bytes of a block of this size.  A request for that number takes the same
- * memory.  Returns 0 for a size above PTRDIFF_MAX.  When memory is exhausted, a block may have more usable
- * bytes.  When address space is scarce, for example under RLIMIT_AS, the result for a `size` above 32 KiB
- * holds only for a block whose requested size is the result.  (jemalloc: nallocx.)
+ * memory.  Returns 0 for a size above PTRDIFF_MAX.  When memory is exhausted, a block may have more
+ * usable bytes.  When address space is scarce, for example under RLIMIT_AS, a block of a `size` above
+ * 32 KiB may have fewer usable bytes than the result, unless the program requests the result.
+ * (jemalloc: nallocx.)
  */
 size_t ash_good_size(size_t size);
 
@@ -158,17 +167,17 @@ size_t ash_good_size(size_t size);
  * not touched.  (glibc: malloc_trim.)
  *
  * Free memory of other live threads, running or not, is included, except the slabs that these threads
- * currently allocate from and a few empty slabs that they keep.  These take up to about 2 MiB a thread; with
- * more than 16 threads, up to 256 KiB a thread.  In a signal handler that interrupted a call, only memory
- * outside of all slabs is given back.  Ashlar's own records are not given back: 25 KiB for each 2 MiB that
- * was ever used for small blocks.  Locked memory (mlockall) cannot be purged, so it is returned only by
- * unmapping regions that are entirely free, and each block above 1 MiB occupies whole pieces of 2 MiB.
- * libashlar-small.a gives back whole free pages between blocks, and the address space of each thread's
- * pools that are empty.
+ * currently allocate from and a few empty slabs that they keep.  These take up to about 2 MiB a thread;
+ * with more than 16 threads, up to 256 KiB a thread.  In a signal handler that interrupted a call, only
+ * memory outside of all slabs is given back.  Ashlar's own records are not given back: 25 KiB for each
+ * 2 MiB that was ever used for small blocks.  The pages of locked memory (mlockall) cannot be given
+ * back singly, so Ashlar returns such memory only by unmapping a mapping that is entirely free.  Each
+ * block above 1 MiB then occupies whole pieces of 2 MiB.  libashlar-small.a gives back whole free pages
+ * between blocks, and the address space of each thread's pools that are empty.
  *
- * Except in libashlar_malloc, the call uses unshare, which changes nothing, to find out whether any other
- * thread uses this memory.  If none does, the slabs of all other threads count as left behind.  Live blocks
- * stay.
+ * Except in libashlar_malloc, the call uses unshare, which changes nothing, to find out whether any
+ * other thread runs in the address space.  If no other thread does, the slabs of all other threads
+ * count as left behind.  Live blocks stay.
  */
 size_t ash_trim(size_t keep);
 
@@ -179,14 +188,15 @@ size_t ash_trim(size_t keep);
  * parts already examined may remain then, and the next call begins a new round.  A loop that calls the
  * function until it returns 0 ends, whatever other threads do.
  *
- * budget is in bytes.  A call handles the heap in parts.  A part is a chunk, which costs 2 MiB if it has
- * slabs and 16 KiB if not, or up to 8 MiB of memory that is due to be returned anyway, which costs 8 MiB.
- * A call handles at least one part, and starts no part after the budget is spent.  In each part it examines
- * at most 64 slabs and makes at most 1100 madvise calls: usually 1 to 64, and 260 if every other page is
- * free.  The last call of a round also unmaps each free region.  The first call in a child of fork takes
- * over the memory that the parent's threads held.  The function takes over slabs of threads that ended
- * without ash_thread_detach only where a growing heap would, because it does not call unshare.  Threads may
- * share a round.  In libashlar-small.a each call is ash_trim(0).
+ * budget is in bytes.  A call handles the heap in parts.  A part is a chunk, which costs 2 MiB if it
+ * has slabs and 16 KiB if not, or up to 8 MiB of memory that is due to be returned anyway, which costs
+ * 8 MiB.  A call handles at least one part, and starts no part after the budget is spent.  In each part
+ * it examines at most 64 slabs and makes at most 1100 madvise calls: usually 1 to 64, and 260 if every
+ * other page is free.  The last call of a round also unmaps each free region.  The first call in a
+ * child of fork takes over the slabs of the parent's other threads, if the thread that forked had
+ * called Ashlar.  The function takes over slabs of threads that ended without ash_thread_detach only
+ * where a growing heap would, because it does not call unshare.  Threads may share a round.  In
+ * libashlar-small.a each call is ash_trim(0).
  */
 size_t ash_trim_step(size_t budget);
 
@@ -215,7 +225,7 @@ void ash_on_no_memory(void);
 
 /*
  * A hook for the program to define.  It is called once in the life of a process, when misuse or damage
- * to Ashlar's records was detected and the line was written; `line` is ash_last_words.  The hook may
+ * to Ashlar's records was detected and ash_last_words was set; `line` is ash_last_words.  The hook may
  * print a backtrace and should end the process; if it returns, the process ends as it would without the
  * hook.  The hook runs in the midst of the misused call, perhaps in a signal handler.  It may call the
  * functions of this header, but its allocations may fail.  A program that preloads libashlar_malloc.so
@@ -224,11 +234,12 @@ void ash_on_no_memory(void);
 void ash_on_misuse(const char *line);
 
 /*
- * The line that was written, for debuggers and for daemons without standard error.  It is empty until
- * then, and NUL-terminated.  The line is written only if file descriptor 2 is one of these: the same file
- * as when the default heap got its first memory; a terminal or another character device; a pipe; a file
- * open for appending.  So a data file or socket that was given the number of a closed standard error gets
- * nothing.  An ordinary file to which standard error was redirected since then gets nothing either.
+ * Has the first line about misuse or damage, for debuggers and for daemons without standard error.  It
+ * is NUL-terminated, and empty before.  The line is always stored here.  If file descriptor 2 is open
+ * and known, the line is printed only where that is one of these: the same file as when the default
+ * heap got its first memory; a terminal or another character device; a pipe; a file open for appending.
+ * So a data file or socket that was given the number of a closed standard error gets nothing.  An
+ * ordinary file to which standard error was redirected since then gets nothing either.
  */
 #define ASH_LAST_WORDS 256
 extern char ash_last_words[ASH_LAST_WORDS];
@@ -247,7 +258,7 @@ struct ash_block {
 	char *start;   /* start of the block or slot; for ASH_UNUSED, of the last block before the
 			  address, if known; else NULL, and all members below are 0 */
 	size_t size;   /* usable bytes of the block or slot, see ash_usable_size          */
-	size_t offset; /* of the address from start                                       */
+	size_t offset; /* the address minus start                                         */
 	int thread;    /* id of the live thread that owns the slot's slab, usually the thread that
 			  allocated the block.  0 if no thread owns the slab, or its id is unknown:
 			  Ashlar knows the id of another thread only after that thread called
@@ -258,9 +269,10 @@ struct ash_block {
 
 /*
  * Finds the kind of memory in which an address lies, and returns out->place.  Any address is allowed,
- * and nothing is read at it.  The call takes no memory and waits for no thread.  The answer is exact
- * while the block lives.  If other threads allocate or release the memory at the same time, the answer
- * was right at some moment of the call, or is ASH_UNUSED if the memory changed its use too often.
+ * and nothing is read at it.  The call takes no memory and waits for no thread.  The answer for an
+ * address in a block that lives throughout the call is exact.  If other threads allocate or release the
+ * memory at the same time, the answer was right at some moment of the call, or is ASH_UNUSED if the
+ * memory changed its use too often.
  */
 enum ash_place ash_find(const void *p, struct ash_block *out);
 
@@ -295,7 +307,7 @@ struct ash_statistics {
 	size_t block_bytes;/* usable bytes of these, see ash_usable_size      */
 	size_t pending;    /* number of blocks released by other threads and not yet reusable */
 	size_t dirty;      /* free, in no slab or span, and possibly resident */
-	size_t owners;     /* number of owner records: of threads, and left by ended threads for reuse */
+	size_t owners;     /* number of records of threads, with those that ended threads left for reuse */
 	/*
 	 * The maximum of each figure so far.  The maxima may miss memory that two threads took at the
 	 * same moment.  They are 0 in libashlar-small.a and for heaps in arrays.
@@ -331,9 +343,9 @@ int ash_check(void);
 const char *ash_version(void);
 
 /*
- * Settings, fixed at link time: a program that defines `ash_defaults` itself overrides them.  A member that
- * its definition leaves out is 0: no memory is retained, for example.  Only the malloc products read the
- * environment, see ashlar_malloc.h.
+ * Settings, fixed at link time: a program that defines `ash_defaults` itself overrides them.  A member
+ * that its definition leaves out is 0: no memory is retained, for example.  Only the malloc products
+ * read the environment, see ashlar_malloc.h.
  */
 enum ash_huge { /* the memory for which the kernel is advised to use huge pages */
 	ASH_HUGE_DEFAULT, /* for blocks of 32 MiB and more that are not zeroed, and for slabs beyond
@@ -351,13 +363,14 @@ struct ash_defaults {
 			   their size: a block of 33 000 bytes takes 64 KiB, and a block of 1 MiB and
 			   a byte takes 2 MiB */
 	/*
-	 * Free memory stays resident up to a limit: a quarter of `retain`, or a quarter of the memory in
-	 * use if that is more.  Of blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) less stays: up
-	 * to a quarter of `retain`, or a sixteenth of the memory in use if that is more.  A call that exceeds
-	 * the limit gives the excess back.  If the program soon needs that memory again, the limit rises, by
-	 * up to twice that memory.  After 8192 slow operations, memory that was not needed during them is
-	 * given back, down to a sixteenth of `retain` or a quarter of the memory in use, and the limit falls.
-	 * While more than half of `retain` is kept by a raised limit, some fast calls become slow.
+	 * Free memory stays resident up to a limit: the larger of a quarter of `retain` and a quarter
+	 * of the memory in use.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the
+	 * limit is the larger of a quarter of `retain` and a sixteenth of the memory in use.  A call
+	 * that makes more memory free gives the excess back.  If the program soon needs the returned
+	 * memory again, the limit rises, by up to twice that memory.  After 8192 slow operations,
+	 * memory that was not needed during them is given back, down to the larger of a sixteenth of
+	 * `retain` and a quarter of the memory in use, and the limit falls.  While more than half of
+	 * `retain` is kept by a raised limit, some fast calls become slow.
 	 *
 	 * libashlar-small.a does not read retain, initial and huge.  It keeps 256 KiB for each of three
 	 * ranges of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of
