@@ -3,7 +3,8 @@
  * Retention: when released memory is returned to the system.
  *
  *   kept     free units that may be resident (heap.dirty)
- *   limit    a quarter of options.retain, or of the memory in use if that is more
+ *   limit    a quarter of options.retain, or of the memory in use if that is more; 0 if options.retain is less than
+ *            128 KiB
  *   floor    units kept beyond the limit, because as many were purged and soon taken again (heap.floor)
  *   swing    the floor of spans with huge pages: a number of units in use (heap.swing)
  *   period   8192 slow operations, that is, calls that leave the fast path (heap.clock)

@@ -9,9 +9,9 @@
  *   bytes   8  16  32  ... 128   144  160  ... 256   288  ...  1 MiB
  *
  * To change the classes, change together: CLASSES, CLASS_OF, CLASS_LARGER and class_larger (the class of a size),
- * class_size, class_has and class_is_aligned (class.c), and the classes that are named below.  The classes are a part
- * of the format of heaps in files: store/file/format.c asserts them, so other classes are another format.
- * tests/inner/base/classes_and_indexes.c has the rule once more.
+ * class_size and class_has (class.c), class_is_aligned, class_widest, and the classes that are named below.  The
+ * classes are a part of the format of heaps in files: store/file/format.c asserts them, so other classes are another
+ * format.  tests/inner/base/classes_and_indexes.c has the rule once more.
  */
 #ifndef CORE_CLASS_H
 #define CORE_CLASS_H

@@ -26,7 +26,7 @@ static ALWAYS_INLINE bool remote_set(struct slab *s, uint64_t index)
 
 /*
  * The second part.  Returns true if no notification is needed, because the pending bit is set and the owner (the
- * slab's word, read before) has a live thread.  Otherwise the caller calls remote_notify_slow.  From here on the slab
+ * slab's word, read before) is held by a thread.  Otherwise the caller calls remote_notify_slow.  From here on the slab
  * may be collected, unmade, even reused: later writes to the record are only hints, which are harmless to another
  * slab.
  */

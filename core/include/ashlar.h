@@ -364,7 +364,7 @@ struct ash_defaults {
 			   a byte takes 2 MiB */
 	/*
 	 * Free memory stays resident up to a limit: the larger of a quarter of `retain` and a quarter
-	 * of the memory in use.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the
+	 * of the memory in use; none if `retain` is less than 128 KiB.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the
 	 * limit is the larger of a quarter of `retain` and a sixteenth of the memory in use.  A call
 	 * that makes more memory free gives the excess back.  If the program soon needs the returned
 	 * memory again, the limit rises, by up to twice that memory.  After 8192 slow operations,

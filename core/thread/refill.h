@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refilling a bin: the slow path of an allocation.  The caller has tried the first slab of the partial list already
- * (bin_next).  Sources, from the cheapest:
+ * Refilling a bin: the slow path of an allocation.  For sizes up to SLOT_SMALL, the caller has tried the first
+ * slab of the partial list already (bin_next).  Sources, from the cheapest:
  *
  *   the current slab, after releases into it by other threads
  *   a slab of the partial list, after the inbox if that list is empty or begins with a spare; a spare only if there
@@ -10,7 +10,7 @@
  *   slabs of vacant records (adopt_slabs), and the units of empty slabs of ended threads (reap_some)
  *   slabs of this record in some chunks (shrink_turn), then a new slab from a chunk by which the heap grows
  *   out of memory: the units of all empty slabs, of this and of vacant records, of ended threads, unowned (heap_gather)
- *   and then a slot of a larger class (refill_larger)
+ *   and then, by the caller, a slot of an unowned slab or of a larger class (front/slot.c)
  *
  * Only the holder of the record calls these functions.
  */
