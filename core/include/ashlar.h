@@ -364,13 +364,14 @@ struct ash_defaults {
 			   a byte takes 2 MiB */
 	/*
 	 * Free memory stays resident up to a limit: the larger of a quarter of `retain` and a quarter
-	 * of the memory in use; none if `retain` is less than 128 KiB.  For blocks with huge pages (ASH_HUGE_DEFAULT: from 32 MiB on) the
-	 * limit is the larger of a quarter of `retain` and a sixteenth of the memory in use.  A call
-	 * that makes more memory free gives the excess back.  If the program soon needs the returned
-	 * memory again, the limit rises, by up to twice that memory.  After 8192 slow operations,
-	 * memory that was not needed during them is given back, down to the larger of a sixteenth of
-	 * `retain` and a quarter of the memory in use, and the limit falls.  While more than half of
-	 * `retain` is kept by a raised limit, some fast calls become slow.
+	 * of the memory in use; none if `retain` is less than 128 KiB.  For blocks with huge pages
+	 * (ASH_HUGE_DEFAULT: from 32 MiB on) the limit is the larger of a quarter of `retain` and a
+	 * sixteenth of the memory in use.  A call that makes more memory free gives the excess back.
+	 * If the program soon needs the returned memory again, the limit rises, by up to twice that
+	 * memory.  After 8192 slow operations, memory that was not needed during them is given back,
+	 * down to the larger of a sixteenth of `retain` and a quarter of the memory in use, and the
+	 * limit falls.  While more than half of `retain` is kept by a raised limit, some fast calls
+	 * become slow.
 	 *
 	 * libashlar-small.a does not read retain, initial and huge.  It keeps 256 KiB for each of three
 	 * ranges of sizes (up to 2032, 32 512 and 520 192 bytes) of each of at most eight sets of
