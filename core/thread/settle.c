@@ -206,8 +206,10 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 	 * If the current slab is full, s becomes the current slab, so that the next allocation is on the fast path
 	 * and no list changes if all slabs are just full.
 	 */
-	if (full && s->class <= CLASS_ONE && bin_swap(o, s))
+	if (full && s->class <= CLASS_ONE && bin_swap(o, s)) {
+		slab_resumes(o, s); /* another thread may have purged the slot that is free now */
 		full = false;
+	}
 	/* The current slab is on no list.  If it is armed, bin_arm has armed it. */
 	if (full || empty)
 		settle_slab(o, s, full);

@@ -93,7 +93,7 @@ static uint64_t holes_purge(struct heap *h, struct slab *s)
 		return 0;
 	if (slab_is_purgeable(s)) {
 		bytes = slab_purge(h, s, range_purge, NULL);
-		/* Counted while s is held: the slots that were free before may be taken, and a full slab is not hollow. */
+		/* Counted while s is held, because slots that were free before may be taken: a full slab is not hollow. */
 		store_relaxed(&s->hollow, (uint16_t)free_slots(s));
 		if (bytes != 0)
 			store_relaxed(&h->idle.holes, (uint64_t)BUSY_ROUNDS);
