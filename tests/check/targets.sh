@@ -41,6 +41,12 @@ done
 [ "$(MAKEFLAGS= "$make" -s --no-print-directory BUILD="$PWD/$build" flags)" = "$(MAKEFLAGS= "$make" -s --no-print-directory BUILD="$build" flags)" ]
 verdict 'a build folder in the tree may be named in full'
 
+# The flags of a CPU are those of the compiler's CPU, if ARCH is not given.
+printf '#!/bin/sh\n[ "$*" != -dumpmachine ] || { echo aarch64-linux-gnu; exit; }\nexec clang --target=aarch64-linux-gnu "$@"\n' >"$folder/cc"
+chmod +x "$folder/cc"
+MAKEFLAGS= "$make" -s --no-print-directory CC="$folder/cc" BUILD="$folder/aarch64" flags 2>/dev/null | grep -q -- -mno-outline-atomics
+verdict "a native build on aarch64 has that CPU's flags"
+
 # says TEXT COMMAND...: it fails, with that.
 says() {
 	text=$1
