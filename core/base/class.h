@@ -116,8 +116,9 @@ static inline bool class_is_aligned(unsigned class)
 
 /*
  * For a class above SLOT_LARGE, of which a slot takes whole units: returns the largest class with the same number of
- * units.  The classes of the first doubling above SLOT_LARGE all have two units.  With each further doubling, half as many
- * classes have the same number of units.  The slots of the result are aligned to their size only if those of `class` are.
+ * units.  From 32 to 64 KiB eight classes have the same number of units, from 64 to 128 KiB four, from 128 to 256 KiB
+ * two; each larger class has a number of its own.  The slots of the result are aligned to their size only if those of
+ * `class` are.
  */
 static inline unsigned class_widest(unsigned class)
 {

@@ -2,8 +2,8 @@
 /*
  * Ashlar: a memory allocator for Linux programs without a libc.
  *
- * Words: a slot is the memory of one block up to 1 MiB.  A slab is a run of equal slots.  A chunk is 2
- * MiB of memory, in which there are slabs.  A block above 1 MiB is a span, which has whole chunks.  A
+ * Words: a slot is the memory of one block up to 1 MiB.  A slab is a run of equal slots.  A chunk is
+ * 2 MiB of memory, in which there are slabs.  A block above 1 MiB is a span, which has whole chunks.  A
  * slow operation is a call that leaves the fast path.
  *
  * Thread, signal and fork safety: any thread may call any function here.  A signal handler may call any
@@ -15,8 +15,8 @@
  * and sets no errno.
  *
  * Misuse: to pass a pointer that is not the start of a live block, or a size or alignment that the
- * block cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2, if
- * ash_last_words allows that.  The line names the function, the pointer, the fault and, if known, the
+ * block cannot have.  If Ashlar detects misuse, it prints one line to file descriptor 2 (but
+ * see ash_last_words).  The line names the function, the pointer, the fault and, if known, the
  * block around the pointer.  Ashlar then calls ash_on_misuse and raises SIGABRT.  If a filter refuses
  * the signal, or there is no Linux, a trap instruction (SIGILL) ends the process.  A pointer with a tag
  * in its top byte (aarch64: top byte ignore) is another address and is reported as foreign: remove the
@@ -126,8 +126,8 @@ size_t ash_expand(void *p, size_t size);
  * A second release is reported as misuse, unless the memory has been allocated again in between.  If
  * two threads release a block at the same moment and one of them allocated it, Ashlar reports the
  * second release later, or not at all if the memory is allocated again first.  If a thread stops for
- * ever inside a release, memory that is later released into the same slab may not be reused until
- * memory runs out or ash_trim is called.
+ * ever inside a release, Ashlar may not reuse what is later released into that slab until memory runs
+ * out or ash_trim is called.
  *
  * Before the call, the caller must undo its changes to the pages of the block (mprotect, mlock,
  * MADV_DONTFORK), because the next block at that place would inherit them.
@@ -235,11 +235,11 @@ void ash_on_misuse(const char *line);
 
 /*
  * Has the first line about misuse or damage, for debuggers and for daemons without standard error.  It
- * is NUL-terminated, and empty before.  The line is always stored here.  If file descriptor 2 is open
- * and known, the line is printed only where that is one of these: the same file as when the default
- * heap got its first memory; a terminal or another character device; a pipe; a file open for appending.
- * So a data file or socket that was given the number of a closed standard error gets nothing.  An
- * ordinary file to which standard error was redirected since then gets nothing either.
+ * is NUL-terminated, and empty before.  That line is always stored here.  A line is not printed if file
+ * descriptor 2 is another file than when the default heap got its first memory, unless it is a terminal
+ * or another character device, a pipe, or a file open for appending.  So a data file or socket that was
+ * given the number of a closed standard error gets nothing.  An ordinary file to which standard error
+ * was redirected since then gets nothing either.
  */
 #define ASH_LAST_WORDS 256
 extern char ash_last_words[ASH_LAST_WORDS];
@@ -344,7 +344,7 @@ const char *ash_version(void);
 
 /*
  * Settings, fixed at link time: a program that defines `ash_defaults` itself overrides them.  A member
- * that its definition leaves out is 0: no memory is retained, for example.  Only the malloc products
+ * that its definition leaves out is 0.  So a definition without `retain` retains no memory.  Only the malloc products
  * read the environment, see ashlar_malloc.h.
  */
 enum ash_huge { /* the memory for which the kernel is advised to use huge pages */

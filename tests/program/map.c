@@ -61,8 +61,7 @@ TEST(map_leaves_find, 10)
 	CHECK_EQ(ash_check(), 0);
 }
 
-/* Each unit of a slab of the default heap in which a slot begins leads to the slab's record. */
-/* Checks each unit of the slab: its head, and its hint if slots begin in it. */
+/* Checks that each unit leads to the slab's record: by its head, and by its hint if a slot begins in the unit. */
 static void units_know(const struct slab *s)
 {
 	const char *unit = s->base - (uintptr_t)s->base % UNIT_SIZE;
