@@ -67,3 +67,22 @@ TEST(hand_lets_the_slab_go, 10)
 	CHECK_EQ(stats_now().slabs, reserved);
 	CHECK_EQ(ash_check(), 0);
 }
+
+/* A slot that is freed while another thread purges the full slab is counted as a hole; the slab then becomes current. */
+TEST(hand_counts_a_slot_that_is_just_free, 10)
+{
+	size_t slots;
+	struct slab *s = two_slabs(&slots), *last = place_of(block[slots]).slab;
+	struct owner *o = seat_take();
+
+	s->hollow = 1;
+	seat_give(o);
+	for (size_t i = slots + 1; last->ready != 0; i++)
+		CHECK(place_of(block[i] = ash_alloc(SIZE)).slab == last);
+	CHECK(seat_take() == o);
+	settle_freed(o, s, 0, s->free[0] | 1);
+	CHECK(bin_has(o, s) && s->hollow == 0);
+	seat_give(o);
+	CHECK(ash_alloc(SIZE) == block[0]);
+	CHECK_EQ(ash_check(), 0);
+}
