@@ -133,8 +133,8 @@ static ALWAYS_INLINE void slab_resumes(const struct owner *o, struct slab *s)
 /*
  * Makes s the current slab of its bin.  The slab s was full and is on no list.  Returns true if the bin's current slab
  * is full, too, and another slab than s.  Returns false, and changes nothing, if that slab is a spare, if another thread
- * holds s, or if s must be armed.  Then the caller puts s on the partial list.  slab_resumes is needed only
- * if a slot was freed before this call, because a slab whose slots are all taken is neither purged nor hollow.
+ * holds s, or if s must be armed.  Then the caller puts s on the partial list.  slab_resumes is not needed,
+ * because a slab whose slots are all taken is neither purged nor hollow.
  */
 static ALWAYS_INLINE bool bin_swap(struct owner *o, struct slab *s)
 {

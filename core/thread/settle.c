@@ -207,7 +207,7 @@ void settle_freed(struct owner *o, struct slab *s, uint64_t group, uint64_t word
 	 * and no list changes if all slabs are just full.
 	 */
 	if (full && s->class <= CLASS_ONE && bin_swap(o, s)) {
-		slab_resumes(o, s); /* another thread may have purged the slot that is free now */
+		store_relaxed(&s->hollow, (uint16_t)0); /* a purge may have counted the slot that is free now */
 		full = false;
 	}
 	/* The current slab is on no list.  If it is armed, bin_arm has armed it. */
